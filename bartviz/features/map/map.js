@@ -1,6 +1,7 @@
 // The model from text to word: a column for each stack, a box for each part. Text reaches the page only through
 // textContent. data is UTF-8 JSON: {columns: [{stack, title, layers, repeated, before: [box], layer: [[box]], after:
-// [box]}], bridge, label}; a box: {number, text, kind, gives, opens, shape, tokens, maps: {shape: [L, h, w], cells}, bars}
+// [box]}], bridge, label}; a box: {number, text, kind, gives, opens, shape, tokens, written, maps: {shape: [L, h, w],
+// cells}, bars}; written: how many of the tokens are there at the step shown, null for all
 
 import { component } from "../../browser/shared/ready.js";
 
@@ -103,7 +104,7 @@ class View {
     return column;
   }
 
-  box({ number, text, kind, gives, opens, shape, tokens, maps, bars }) {
+  box({ number, text, kind, gives, opens, shape, tokens, written, maps, bars }) {
     const box = make(opens ? "button" : "div", "box");
     Object.assign(box.dataset, { kind, gives, number });
     const head = make("span", "head");
@@ -112,7 +113,8 @@ class View {
     if (tokens.length) {
       const line = make("span", "tokens");
       line.dir = "auto";
-      line.append(...tokens.map((token) => make("span", "token", token)));
+      const there = written ?? tokens.length;
+      line.append(...tokens.map((token, at) => make("span", at < there ? "token" : "token later", token)));
       box.append(line);
     }
     if (maps) box.append(this.maps(maps));

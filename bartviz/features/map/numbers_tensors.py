@@ -24,12 +24,14 @@ WORDS = 12  # tokens that a box shows
 class Tensor:
     """What leaves a box: ``shape`` in words, and what of it can be shown.
 
-    ``tokens`` are labels; ``maps`` (L, h, w) uint8, the mean of the heads of each layer, 0 to 240, 250 where no token
-    may look; ``bars`` the likeliest next tokens with their probabilities.
+    ``tokens`` are labels, of which the first ``written`` are there at the step shown (None: all); ``maps`` (L, h, w)
+    uint8, the mean of the heads of each layer, 0 to 240, 250 where no token may look; ``bars`` the likeliest next
+    tokens with their probabilities.
     """
 
     shape: str = ""
     tokens: tuple[str, ...] = ()
+    written: int | None = None
     maps: NDArray[np.uint8] | None = None
     bars: tuple[tuple[str, float], ...] = ()
 
@@ -40,6 +42,9 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
     tokens = read(record, column.stack)
     count, width, step = len(tokens), record.model.width, first_word(record)
     match box.gives:
+        case "tokens" if column.stack == "decoder" and step is not None:
+            shape = _("here the first {written} of {count} tokens", written=step.row + 1, count=count)
+            return Tensor(shape, tuple(tokens.labels[: WORDS + 1]), step.row + 1)
         case "tokens":
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":

@@ -97,6 +97,7 @@ def _box(record: Record, column: Column, box: Box, number: int, *, plain: bool) 
         "opens": page_list.has(box.page),
         "shape": found.shape,
         "tokens": list(found.tokens[:WORDS]) + (["…"] if len(found.tokens) > WORDS else []),
+        "written": found.written,
         "maps": _maps(found),
         "bars": [[label, probability, percent(probability)] for label, probability in found.bars],
     }

@@ -69,6 +69,18 @@ def test_the_word_that_is_shown_is_the_first_that_the_model_chose() -> None:
     assert step.chosen.label == "Ich"
 
 
+def test_the_output_so_far_ends_before_the_word_that_is_shown() -> None:
+    record = saved_records.read("start")  # the decoder reads </s> and <s> before it writes “Ich”
+    given = found(record)
+    so_far = given["decoder", "Output so far"]
+    assert so_far.written == 2
+    assert so_far.shape == f"here the first 2 of {len(so_far.tokens)} tokens"
+    assert so_far.tokens[2] == "Ich"
+    assert given["encoder", "Source text"].written is None
+    (box, *_others) = parts.payload(record, parts.drawn(record, small=False))["columns"][1]["before"]
+    assert box["written"] == 2
+
+
 @pytest.mark.parametrize("kind", ["encoder", "decoder"])
 def test_a_single_stack_has_what_it_reads(kind: ModelKind) -> None:
     record = stand_in.record(kind=kind)
