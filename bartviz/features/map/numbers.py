@@ -216,7 +216,7 @@ def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
     name = activations.activation_function(info)[0]
     known = activations.CURVES.get(name)
     said = _("Feed-forward, {activation}", activation=name if known is None else _(known[0]))
-    return Box(said, "inside", {"kind": stack, "around": "activation"})
+    return Box(said, "inside", {"kind": stack, "around": "residual"})
 
 
 def _sums(info: ModelInfo, family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[tuple[Box, ...], ...]:

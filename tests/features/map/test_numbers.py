@@ -46,6 +46,13 @@ def test_bart_has_an_encoder_and_a_decoder_with_post_norm() -> None:
     ]
 
 
+def test_a_feed_forward_opens_what_it_adds_to_this_text() -> None:
+    for column in blocks.columns(stand_in.model_info()):
+        (box,) = [box for group in column.layer for box in group if box.text.startswith("Feed-forward")]
+        assert box.page == "inside"
+        assert box.query == {"kind": column.stack, "around": "residual"}  # not the curve of its activation
+
+
 def test_t5_normalises_before_each_part_and_after_the_last_layer() -> None:
     info = replace(stand_in.model_info(), family="t5")
     encoder, decoder = blocks.columns(info)
