@@ -240,7 +240,8 @@ def test_a_drawn_text_keeps_its_temperature_and_leads_back(shipped: str, visit: 
     expect(degrees).to_have_text("2.0")
     page.get_by_role("button", name="Draw at random").click()
     expect(back).to_be_visible()
-    expect(page).to_have_url(re.compile("search=sampling"))
+    for name in ("search=sampling", "temperature=2.0", "seed=1"):
+        expect(page).to_have_url(re.compile(rf"[?&]{name}(&|$)"))
     expect(degrees).to_have_text("2.0")
     go(page, "Heads")
     go(page, "Decoding")

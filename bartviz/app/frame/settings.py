@@ -141,8 +141,20 @@ def own() -> Mapping[str, Any] | None:
 def _section() -> None:
     """Drawn from the first opening on: a field that is not drawn would lose its value."""
     with expander.section(_("Decoding settings"), key="decoding") as opened:
-        if opened or expander.requested("decoding", KEYS):
+        if opened or are_drawn():
             _fields()
+
+
+def are_drawn() -> bool:
+    """Whether the fields of the section are drawn, also where it is closed."""
+    return expander.requested("decoding", KEYS)
+
+
+def link_draw() -> None:
+    """Put the numbers of a draw into the address before their fields are first drawn: a field that begins with a value
+    set by a callback does not."""
+    numbers = {key: str(value) for key, value in of_draw().items() if value != GREEDY[key] and key != "search"}
+    st.query_params.update(numbers)
 
 
 def _fields() -> None:

@@ -129,9 +129,11 @@ def again(key: str, value: str) -> None:
 
 def draw_again(seed: int, **chosen: float) -> None:
     """Sample the text once more, with the seed after this one, and ``chosen`` settings of sampling: a callback."""
-    before = {**settings.of_draw(), **_before_draw()}
+    before, drawn = {**settings.of_draw(), **_before_draw()}, settings.are_drawn()
     _set(search="sampling", seed=seed + 1 if seed < SEED[1] else SEED[0], **chosen)
     st.session_state[_DRAW] = _Draw(before, settings.of_draw())
+    if not drawn:
+        settings.link_draw()
     _run()
 
 

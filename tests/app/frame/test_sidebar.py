@@ -401,6 +401,17 @@ def test_an_example_forgets_a_draw_of_the_button_and_keeps_what_was_set_by_hand(
     assert answers.asked[-1].search == (by_hand if changed else Search(by="beams", beams=3))
 
 
+def test_the_address_has_the_numbers_of_a_draw_before_their_fields_are_drawn(
+    app: App, answers: Answers, record: Record
+) -> None:
+    settings = {"mode": "sampling", "seed": 3}
+    drawn = replace(record, provenance=replace(record.provenance, settings=settings))
+    page = app("decoding", record=drawn, level="beginner").button(key="draw_again").click().run()
+    assert page.query_params["seed"] in ("4", ["4"])
+    assert "temperature" not in page.query_params  # it has its default
+    assert answers.asked[-1].search == Search(by="sampling", seed=4)
+
+
 def test_what_was_not_drawn_is_not_drawn_again(app: App, record: Record) -> None:
     assert all(button.key != "draw_again" for button in app("decoding", record=record).button)
 
