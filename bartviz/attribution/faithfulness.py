@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 RANDOM = 20
-"""Random orders of each text."""
+"""Random orders of each text; over hundreds of texts fewer say as much."""
 FEWEST_TEXTS = 5
 COLUMNS = ("value", "random", "rank")
 """What is kept of each text, method, operator and measure: the measure of the method's order, the mean of random ones,
@@ -47,6 +47,7 @@ def faithfulness(
     methods: Methods = None,
     operators: Sequence[Operator] | None = None,
     *,
+    orders: int = RANDOM,
     seed: int = 0,
     filler: Model | None = None,
     cancelled: Callable[[], bool] = never,
@@ -55,9 +56,9 @@ def faithfulness(
     """Which methods name the words that a model needs? One line for each method, operator and measure.
 
     Of each text one token of the output is drawn; of a model that fills masks one word of the text, which is masked.
-    Its source words are ranked by each method and in 20 random orders, and taken away by each operator: ``delete``;
-    ``mask`` (or the unknown token); ``exchange`` (a word of the other texts stands in its place); ``fill-in`` (another
-    word, the guess of a model that fills gaps).
+    Its source words are ranked by each method and in as many random ``orders``, and taken away by each operator:
+    ``delete``; ``mask`` (or the unknown token); ``exchange`` (a word of the other texts stands in its place);
+    ``fill-in`` (another word, the guess of a model that fills gaps).
 
     methods: as in ``bartviz.attribution.judge.judge``. operators: all if None, but fill-in only where there is a
     ``filler``: the given one, a masked model itself, ``bart-tiny-denoise`` for the others that ship.
@@ -71,7 +72,7 @@ def faithfulness(
     than chance, not told apart, or worse than chance. ``texts``: how many were measured; left out are those with fewer
     than 3 words, and those that a method refuses.
     on_progress gets the number of texts done, and their total. Raises SettingError for a method or operator that is not
-    there, TextError for fewer than 5 texts or a text that is too long, Cancelled.
+    there, or no orders, TextError for fewer than 5 texts or a text that is too long, Cancelled.
 
     >>> texts = ["I want to buy a car.", "The dog is very old.", "We live near the sea.", "She reads a long letter.",
     ...          "He sold his house.", "My brother plays the piano."]
@@ -82,7 +83,7 @@ def faithfulness(
     if isinstance(texts, str):
         raise TextError(later("Several texts are expected, a list and not one str."))
     lines = list(texts)
-    trial = Trial.of(model, lines, methods, operators, seed=seed, filler=filler)
+    trial = Trial.of(model, lines, methods, operators, orders=orders, seed=seed, filler=filler)
     found = list[Doubles]()
     for done, text in enumerate(lines):
         on_progress(done, len(lines))
@@ -102,6 +103,7 @@ class Trial:
     operators: tuple[Operator, ...]
     pool: Sequence[Ids]
     filler: Model | None
+    orders: int
     seed: int
 
     @classmethod
@@ -112,11 +114,14 @@ class Trial:
         methods: Methods,
         operators: Sequence[Operator] | None,
         *,
+        orders: int = RANDOM,
         seed: int,
         filler: Model | None,
     ) -> Trial:
-        """Raises SettingError for a method or operator that is not there."""
+        """Raises SettingError for a method or operator that is not there, or no orders."""
         expect_model(model)
+        if orders < 1:
+            raise SettingError(later("At least one random order is needed: give orders of 1 or more."))
         chosen = chosen_methods(methods)
         for name in operators or ():
             if name not in OPERATORS:
@@ -127,7 +132,7 @@ class Trial:
         used = tuple(operators) if operators else OPERATORS if filled else OPERATORS[:3]
         if "fill-in" in used and filler is None:
             filler = filler_of(model)
-        return cls(model, chosen, used, pool_of(model, texts) if "exchange" in used else [], filler, seed)
+        return cls(model, chosen, used, pool_of(model, texts) if "exchange" in used else [], filler, orders, seed)
 
     def measured(self, place: int, text: str, cancelled: Callable[[], bool]) -> Doubles | None:
         """(M, O, measures, COLUMNS) of one text, NaN for a method that refuses it; None where it has too few words."""
@@ -136,7 +141,7 @@ class Trial:
         if reading is None:
             return None
         scores = np.stack([_scores(reading, scorer) for scorer in self.methods.values()])  # (M, 1, W)
-        by_chance = np.array([random.permutation(len(reading.words)) for _ in range(RANDOM)])
+        by_chance = np.array([random.permutation(len(reading.words)) for _ in range(self.orders)])
         found = np.zeros((len(scores), len(self.operators), len(MEASURES), len(COLUMNS)))
         for o, operator in enumerate(self.operators):
             removal = Removal(reading, operator, random, pool=self.pool, filler=self.filler)

@@ -45,6 +45,9 @@ def add(commands: Any) -> None:
     )
     why.add_argument("--filler", metavar="MODEL", help="a model that fills masks, for fill-in: BERT or BART")
     why.add_argument("--texts", type=int, metavar="N", help="read the first N rows (all); a resumed run may read more")
+    why.add_argument(
+        "--orders", type=int, metavar="N", help="random orders of each text; more where there are few texts (8)"
+    )
     why.add_argument("--seed", type=int, default=0, metavar="N", help="of what is drawn at random (%(default)s)")
     add_workers(why)
     why.add_argument("--size", type=int, metavar="N", help="rows per part: the most that a stopped run loses (20)")
@@ -57,7 +60,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace, shown: Shown) -> int:
     """Print progress to stderr, and the verdicts to stdout."""
     from bartviz.corpus.read import Form
-    from bartviz.corpus.why import CSV, PARQUET, SIZE, why
+    from bartviz.corpus.why import CSV, ORDERS, PARQUET, SIZE, why
 
     form = Form(options.header, options.quotes, options.encoding)
     found = why(
@@ -73,6 +76,7 @@ def run(options: argparse.Namespace, shown: Shown) -> int:
         operators=options.operator,
         filler=options.filler,
         texts=options.texts,
+        orders=ORDERS if options.orders is None else options.orders,
         seed=options.seed,
         workers=options.workers,
         ray=options.ray,

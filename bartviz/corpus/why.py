@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SIZE = 20  # rows of a part
+ORDERS = 8  # random orders of each text
 POOL = 10_000  # rows whose words "exchange" puts in
 CSV, PARQUET = "faithfulness.csv", "faithfulness.parquet"
 HALVES = ("one half", "other half")  # columns
@@ -80,6 +81,7 @@ def why(
     operators: Sequence[Operator] | None = None,
     filler: str | None = None,
     texts: int | None = None,
+    orders: int = ORDERS,
     seed: int = 0,
     workers: int = 1,
     ray: str | None = None,
@@ -94,6 +96,7 @@ def why(
     their names; all if None, but fill-in only where a model fills gaps: the ``filler``, by its name, or the one that
     ``bartviz.faithfulness`` takes. "exchange" puts in words of the first 10,000 rows.
     texts: how many rows are read, the first ones; all if None. A run that is resumed may have more of them.
+    orders: random ones of each text; give more where there are few texts.
     column: of the texts. form, paragraphs, name, device, ray, resume, size and report are those of
     ``bartviz.corpus.run.corpus``.
 
@@ -114,7 +117,7 @@ def why(
     pool = [row.text for row in first if isinstance(row, Line)]
     loading = partial(load, model, name=name, device=device)
     filling = None if filler is None else partial(load, filler, device=device)
-    starting = partial(_judging, loading, filling, pool, methods, operators, seed)
+    starting = partial(_judging, loading, filling, pool, methods, operators, orders, seed)
     judging = starting()
     trial, count = judging.trial, sum(1 for _ in rows())
     folder = _Folder(
@@ -129,6 +132,7 @@ def why(
                 "methods": [*trial.methods],
                 "operators": [*trial.operators],
                 "filler": None if trial.filler is None else asdict(trial.filler.info),
+                "orders": trial.orders,
                 "seed": seed,
                 "size": size,
             },
@@ -166,11 +170,12 @@ def _judging(
     pool: Sequence[str],
     methods: Sequence[str] | None,
     operators: Sequence[Operator] | None,
+    orders: int,
     seed: int,
 ) -> _Judging:
     """What a worker of its own measures with."""
     filler = None if filling is None else filling()
-    return _Judging(Trial.of(loading(), pool, methods, operators, seed=seed, filler=filler))
+    return _Judging(Trial.of(loading(), pool, methods, operators, orders=orders, seed=seed, filler=filler))
 
 
 @dataclass(frozen=True)

@@ -83,8 +83,10 @@ def test_two_halves_of_the_texts_seldom_differ_and_hardly_ever_contradict_each_o
     assert (one == other).mean() >= 0.95
     assert f"in {(one == other).sum()} of all {len(table)} lines, {(one == other).mean():.0%}" in TEXT
     assert ((one != other) & (one != ALIKE) & (other != ALIKE)).mean() < 0.01
-    assert table[one != other].method.isin(["gradient x input", "contrast"]).all()
-    assert "all the lines on\nwhich they do are of gradient x input or contrast" in TEXT
+    apart = table[one != other].method
+    near = int(apart.isin(["gradient x input", "contrast"]).sum())
+    assert f"of the {len(apart)} lines\non which they do, {near} are of gradient x input or contrast" in TEXT
+    assert near > 0.9 * len(apart)
 
 
 @pytest.fixture

@@ -90,6 +90,18 @@ def test_a_text_has_the_same_numbers_whenever_it_is_measured() -> None:
     assert not np.array_equal(first, other)
 
 
+def test_more_random_orders_tell_ranks_finer_and_none_are_refused() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    for orders in (1, 4):
+        trial = Trial.of(model, TEXTS, ["mean attention"], ["mask"], orders=orders, seed=0, filler=None)
+        found = trial.measured(2, TEXTS[2], lambda: False)
+        assert found is not None
+        steps = 2 * orders * (found[..., 2] + 0.5)  # ties count half
+        np.testing.assert_allclose(steps, steps.round(), atol=1e-9)
+    with pytest.raises(SettingError, match="orders of 1 or more"):
+        bartviz.faithfulness(model, TEXTS, ["mean attention"], ["mask"], orders=0)
+
+
 def test_a_line_by_hand() -> None:
     """Of five texts the values 2, 3, 4, 5, 6 against 1 at random: better by 3, with the interval of Student's t."""
     found = [np.tile(np.array([value, 1.0, 0.4]), (1, 1, 3, 1)) for value in (2.0, 3.0, 4.0, 5.0, 6.0)]

@@ -25,7 +25,7 @@ from bartviz.commands import why as command
 from bartviz.commands.cli import main
 from bartviz.commands.corpus import Shown
 from bartviz.corpus import why as module
-from bartviz.corpus.why import CSV, PARQUET, Verdicts, why
+from bartviz.corpus.why import CSV, ORDERS, PARQUET, Verdicts, why
 from bartviz.corpus.workers import Progress
 from bartviz.errors import SettingError, TextError
 from tests.support.process import ROOT, printed
@@ -59,7 +59,7 @@ def whole(path: Path, out: Path) -> Verdicts:
 
 
 def test_the_table_is_that_of_faithfulness(whole: Verdicts, out: Path) -> None:
-    expected = bartviz.faithfulness(bartviz.load(MODEL), TEXTS, METHODS, SETTINGS["operators"])
+    expected = bartviz.faithfulness(bartviz.load(MODEL), TEXTS, METHODS, SETTINGS["operators"], orders=ORDERS)
     assert_frame_equal(whole.table.drop(columns=[*module.HALVES]), expected)
     assert (whole.texts, whole.left_out) == (11, 1)
     assert whole.reasons == {module.SHORT: 1}  # "Go!"
