@@ -230,11 +230,11 @@ def test_a_gloss_names_the_word_that_is_mostly_looked_at() -> None:
     assert [word.text for word in found.below] == ["Katze"]
     assert start.glosses(found) == ("cat",)
     assert start.to_touch(found) == 0
-    at_old = replace(found, weights=np.array([[0.6, 0.4]]))  # which means something else
+    at_old = replace(found, weights=np.array([[0.6, 0.4]], np.float32))  # which means something else
     assert start.glosses(at_old) == ("old",)
-    spread = replace(found, weights=np.array([[0.29, 0.28]]))
+    spread = replace(found, weights=np.array([[0.29, 0.28]], np.float32))
     assert start.glosses(spread) == ("",)
-    empty = replace(found, above=(), weights=np.zeros((1, 0)))
+    empty = replace(found, above=(), weights=np.zeros((1, 0), np.float32))
     assert start.glosses(empty) == ("",)
     assert not any(start.glosses(self_attention(["a", " b"], next_ones(2))))  # a text that looks at itself has none
 
