@@ -169,3 +169,23 @@ def test_hovering_asks_nothing_of_the_server(visit: Open, server: str) -> None:
     settle(page)
     assert before > 0
     assert len(sent) == before
+
+
+def test_the_address_keeps_the_touched_word_and_back_returns_to_the_one_before(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/")
+    chosen = page.locator(".ribbons .word.chosen")
+    expect(page.locator(".ribbons .word").first).to_be_visible()
+    texts = [word(page, "below", index).inner_text() for index in (1, 2)]
+    for index, text in zip((1, 2), texts, strict=True):
+        word(page, "below", index).click()
+        page.mouse.move(5, 5)
+        expect(page).to_have_url(re.compile(r"row=\d"))
+        settle(page)
+        expect(chosen).to_have_text(text)
+    address = page.url
+    page.go_back()
+    expect(chosen).to_have_text(texts[0])
+    page.go_back()
+    expect(chosen).to_have_count(0)
+    assert "row=" not in page.url
+    expect(visit(address).locator(".ribbons .word.chosen")).to_have_text(texts[1])

@@ -7,6 +7,7 @@ differ use different keys.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -31,6 +32,7 @@ Options = Sequence[str] | Mapping[str, str]
 N = TypeVar("N", int, float)
 HEAD_OF, ROW_OF = "_head_of", "_row_of"  # the kind that the layer and head belong to, the text that the row does
 _TYPED = 50  # characters that a visitor may type
+_INTEGER = re.compile(r"[0-9]{1,5}(\.0)?")
 
 
 def one_of(label: str, options: Options, *, key: str, default: str | None = None, hint: str | None = None) -> str:
@@ -269,6 +271,18 @@ def shown_row(record: Record, kind: Kind) -> int | None:
     """The row of tokens that has been chosen, on any page; None before any choice."""
     _of_side(record, kind, first_row(record, kind), words=False)
     return url_state.number_chosen("row")
+
+
+def linked_row(record: Record, kind: Kind) -> int | None:
+    """``shown_row`` on a page that has no picker for it: also that of a link and of the browser's Back; the page
+    publishes the row that it shows."""
+
+    def number(words: Words) -> Words:
+        return tuple(str(int(float(word))) for word in words[-1:] if _INTEGER.fullmatch(word))
+
+    shown_row(record, kind)  # of this text
+    words = url_state.resolve("row", None, number, ())
+    return int(words[0]) if words else None
 
 
 def put_row(record: Record, kind: Kind, row: int) -> None:

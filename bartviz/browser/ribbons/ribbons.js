@@ -85,12 +85,30 @@ class View {
     this.button.onclick = () => (this.timer ? this.stop() : this.play());
     this.observer = new ResizeObserver(() => this.draw());
     for (const element of [this.pan, this.stage]) this.observer.observe(element);
-    this.kept = data.chosen === null ? null : { line: "below", index: data.chosen };
-    if (this.kept) this.light(this.kept);
-    else this.rest();
+    this.sent = []; // rows that the app has been told, and not answered yet
+    this.begin(data.chosen);
     this.label();
     document.fonts?.ready.then(() => this.draw());
     this.unlight = onLight((label) => this.name(label));
+  }
+
+  /** Begins with the word below that the app says is chosen, or with none. */
+  begin(chosen) {
+    this.answered = chosen;
+    this.kept = chosen === null ? null : { line: "below", index: chosen };
+    if (this.kept) this.light(this.kept);
+    else this.rest();
+  }
+
+  /** Takes over a choice that was not made here, as the browser's Back makes one. */
+  follow(chosen) {
+    const own = this.sent.indexOf(chosen);
+    if (own >= 0) this.sent.splice(0, own + 1);
+    else if (chosen !== this.answered) {
+      this.stop();
+      return this.begin(chosen);
+    }
+    this.answered = chosen;
   }
 
   /** Lights a word that a lesson names; back to what was lit, where it names none. */
@@ -247,7 +265,9 @@ class View {
     if (place?.line === "below") touched.words.add(this.data.below[place.index].pieces.join(""));
     if (place) this.light(place);
     else this.rest();
-    if (place) this.choose(place);
+    if (!place) return;
+    if (place.line === "below" || this.data.kind !== "cross") this.sent.push(place.index); // of one text: one row
+    this.choose(place);
   }
 
   key(event, place) {
@@ -310,9 +330,12 @@ class View {
 
 export default function ({ parentElement, data, setStateValue }) {
   const sent = JSON.parse(new TextDecoder().decode(data));
-  const text = JSON.stringify({ ...sent, chosen: null }); // a word that was touched here is shown already
+  const text = JSON.stringify({ ...sent, chosen: null });
   const known = VIEWS.get(parentElement);
-  if (known?.text === text) return known.close; // the theme changed: the colours are variables
+  if (known?.text === text) {
+    known.view.follow(sent.chosen); // else only the theme changed: the colours are variables
+    return known.close;
+  }
   known?.view.end();
   const view = new View(parentElement.querySelector(".ribbons"), sent, (place) => setStateValue("word", place));
   const close = () => {

@@ -13,6 +13,7 @@ from bartviz.analysis.start import Ribbons
 from bartviz.analysis.word_colors import NONE, Numbers
 from bartviz.analysis.words import Word
 from bartviz.app.controls import pick
+from bartviz.app.state import url_state
 from bartviz.browser import BROWSER
 from bartviz.browser.ribbons.messages import labels
 from bartviz.browser.scripts import bundle
@@ -50,7 +51,8 @@ def show(
     colors = pick.colors_of_words(record).sides(ribbons.head.kind)
     sent = payload(ribbons, above=above, below=below, colors=colors) | {"glosses": list(glosses), "taps": list(taps)}
     sent["asked"] = asked
-    row = pick.shown_row(record, ribbons.head.kind)
+    row = pick.linked_row(record, ribbons.head.kind)
+    url_state.publish("row", () if row is None else (str(row),), ())
     sent["chosen"] = next((t for t, word in enumerate(ribbons.below) if row in range(word.start, word.end)), None)
     data = json.dumps(sent).encode()  # bytes: anything else would import pandas
     _MOUNT(data=data, key=key, on_word_change=lambda: _choose(record, ribbons, st.session_state[key].get("word")))

@@ -49,7 +49,7 @@ HEADS = 5  # that are named with a link
 def place(record: Record, places: Sequence[Place]) -> int:
     """The place that is explained: that of the row that was chosen, here or on another page (URL ``row``)."""
     kind = start.kind_of(record)
-    row = pick.shown_row(record, kind)
+    row = pick.linked_row(record, kind)
     at = numbers.chosen(record, places, row)
     usual = places[numbers.chosen(record, places, None)].row
     if row is not None:  # a link's row, too, is the choice of the runs that follow
