@@ -142,7 +142,9 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch", gap="small"):
-        with st.form("own", border=False, clear_on_submit=True):
+        if st.session_state.get("own_text", "") not in ("", st.session_state["text"]):
+            st.session_state["own_text"] = ""  # another text was chosen since
+        with st.form("own", border=False):
             text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
             text.text_input(_("Use your own text"), key="own_text", max_chars=TYPED, placeholder=_("type here"))
             button.form_submit_button(_("Run"), width="stretch", on_click=sidebar.start_with_own, args=("own_text",))

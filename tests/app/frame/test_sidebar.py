@@ -625,6 +625,9 @@ def test_the_own_text_of_the_start_page_runs(app: App, answers: Answers) -> None
     assert not page.exception
     assert answers.asked[0].text == "My own text."
     assert page.text_area(key="text").value == "My own text."
+    assert page.text_input(key="own_text").value == "My own text."  # to be changed
+    page = page.button(key="example_1").click().run()
+    assert page.text_input(key="own_text").value == ""
 
 
 def test_every_model_of_the_catalogue_has_examples(app: App, answers: Answers) -> None:
