@@ -201,6 +201,18 @@ def test_large_type_enlarges_the_picture_and_leaves_it_whole(shipped: str, visit
     assert sidebar["width"] < 0.2 * window["width"]  # 15%, not 21%
 
 
+def test_in_large_type_a_tall_window_has_a_larger_question(shipped: str, visit: Open) -> None:
+    page = begun(visit, f"{shipped}/?lesson=attention&at=1&large=true")
+    letters = []
+    for width, height in ((1366, 768), (1920, 1080)):
+        page.set_viewport_size({"width": width, "height": height})
+        is_whole(page, ".ribbons .stage")
+        step = page.locator(".st-key-lesson_step")
+        assert step.evaluate("(step) => step.scrollHeight <= step.clientHeight + 1")
+        letters.append(page.locator(".bv-ask").evaluate("(ask) => parseFloat(getComputedStyle(ask).fontSize)"))
+    assert letters[1] > 1.2 * letters[0]
+
+
 # Watches the canvas: for how long it moves each time, and whether it is the same one as before.
 MOVES = """() => {
     const find = () => [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")]
