@@ -13,9 +13,8 @@ from bartviz.record import store
 from bartviz.record.record import Record
 from scripts.settled import settle
 from tests.browser.conftest import Open, take
+from tests.browser.finger import SCROLLED, place_in, swipe
 from tests.support import stand_in
-
-SCROLLED = "document.querySelector('[data-testid=stMain]').scrollTop"
 
 
 def of(page: Page, letter: str, name: str) -> Locator:
@@ -44,17 +43,10 @@ def test_a_swipe_over_a_chart_scrolls_the_page_and_leaves_the_chart(visit: Open,
     page = visit(f"{server}/compare?level=intermediate&kind=Encoder", size=(390, 844))
     drawn(page)
     chart = page.locator(".st-key-compare_scatter")
-    chart.evaluate("(chart) => chart.scrollIntoView({ block: 'center' })")
-    box, ticks = chart.locator(".nsewdrag").bounding_box(), chart.locator(".xtick, .ytick").all_text_contents
-    assert box is not None
+    place, ticks = place_in(chart.locator(".nsewdrag"), 0.5, 0.5), chart.locator(".xtick, .ytick").all_text_contents
     above, before = page.evaluate(SCROLLED), ticks()
     assert "0.5" in before
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    finger = page.context.new_cdp_session(page)
-    finger.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
-    for way in range(0, 160, 16):
-        finger.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - way}]})
-    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    swipe(page, place, up=150)
     page.wait_for_function(f"{SCROLLED} > {above} + 100")
     settle(page)
     assert ticks() == before

@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
+from tests.browser.finger import PRESS, SCROLLED, drag, place_in, swipe
 
 PLOT = ".stPlotlyChart .nsewdrag"
 
@@ -42,6 +43,31 @@ def test_painted_mask_runs_and_stands_in_the_address(visit: Open, shipped: str) 
         page.keyboard.press(key)
     expect(page.get_by_text("1 cell differs")).to_be_visible()
     expect(page).to_have_url(re.compile("drawn="))
+
+
+def test_a_finger_scrolls_over_a_painted_mask_taps_cells_and_paints_after_a_press(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/masks?view=draw&mask_start=full", size=(390, 844))
+    settle(page)
+    square, undo = page.locator(".square canvas"), page.locator(".squares .undo")
+    expect(undo).to_be_disabled()
+    place = place_in(square, 0.7, 0.8)
+    above = page.evaluate(SCROLLED)
+    swipe(page, place, up=150)
+    page.wait_for_function(f"{SCROLLED} > {above} + 100")
+    expect(undo).to_be_disabled()  # nothing is painted
+    expect(page).not_to_have_url(re.compile("drawn="))
+    page.touchscreen.tap(*place_in(square, 0.7, 0.8))
+    expect(page).to_have_url(re.compile("drawn="))
+    undo.tap()
+    expect(page).not_to_have_url(re.compile("drawn="))
+    x, y = place_in(square, 0.7, 0.5)
+    above = page.evaluate(SCROLLED)
+    drag(page, [(x, y + step) for step in range(0, 120, 8)], press=PRESS)
+    expect(page).to_have_url(re.compile("drawn="))
+    assert page.evaluate(SCROLLED) == above
+    square.press("Control+z")
+    expect(page).not_to_have_url(re.compile("drawn="))
+    expect(undo).to_be_disabled()
 
 
 @pytest.mark.thorough

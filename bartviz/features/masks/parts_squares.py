@@ -42,6 +42,12 @@ WORDS: Mapping[str, str] = {
     "paint": mark(
         "Touch a cell to open or close it, or drag over several. A dot marks what differs from the model's own mask."
     ),
+    "paint_touch": mark(
+        "Tap a cell to open or close it. To paint several, drag along a row, or press for a moment and drag. "
+        "A dot marks what differs from the model's own mask."
+    ),
+    "undo": mark("Undo"),
+    "undo_title": mark("Undo the last stroke (Ctrl+Z)"),
 }
 
 

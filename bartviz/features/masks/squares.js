@@ -1,4 +1,5 @@
-// Masks as squares of cells: point at a row to read what it may see; one that is painted is changed by click and drag.
+// Masks as squares of cells: point at a row to read what it may see; one that is painted is changed by click and drag,
+// and each stroke can be undone.
 // data is UTF-8 JSON: {words, paint, plain: for a beginner, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
 // row_colors, column_colors: places on the palette of words, -1 for none, palette: [light, dark], cells: "0110...",
 // own: the model's cells where they are painted, values: thousandths or none, sign, written: a text for each cell or none,
@@ -21,6 +22,7 @@ import { clamp, filled, make, quoted } from "../../browser/shared/helpers.js";
 import { weightSaid } from "../../browser/shared/percentages.js";
 import { departure, fadeFrom, wayDone } from "../../browser/shared/motion.js";
 import { component } from "../../browser/shared/ready.js";
+import { listenForStrokes } from "../../browser/shared/strokes.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
 const GAP = 28, // pixels between squares
@@ -85,6 +87,8 @@ export function partnerOf(partners, others, row) {
   return at < 0 ? null : at;
 }
 
+const byFinger = () => matchMedia("(pointer: coarse)").matches;
+
 class Square {
   /** @type {View} */
   view;
@@ -118,8 +122,8 @@ class Square {
   say = [];
   /** @type {number[]} */
   partners = [];
-  /** @type {number | undefined} the state that a stroke of the pointer gives to cells */
-  stroke;
+  /** @type {{ open: number, before: number[] } | null} what a stroke makes of cells, and how they were before it */
+  stroke = null;
   /** @type {number | null} the row of another square that is pointed at */
   pointed = null;
 
@@ -159,25 +163,35 @@ class Square {
     const at = (event) => this.at(...pointOn(canvas, event));
     canvas.onpointermove = (event) => {
       const place = at(event);
-      if (this.stroke !== undefined) this.paint(place, this.stroke);
-      else if (event.pointerType !== "touch") view.point(this, place);
+      if (!this.stroke && event.pointerType !== "touch") view.point(this, place);
       canvas.style.cursor = place ? (view.paint ? "cell" : "pointer") : "default";
     };
-    canvas.onpointerleave = () => this.stroke === undefined && view.point(this, null);
-    canvas.onpointerdown = (event) => {
-      const place = at(event);
-      if (!place || !view.paint) return;
-      event.preventDefault();
-      canvas.focus({ preventScroll: true });
-      canvas.setPointerCapture(event.pointerId);
-      this.stroke = this.cells[place.row * this.columns.length + place.column] ? 0 : 1;
-      this.paint(place, this.stroke);
+    // The sentence on the cell that a finger has painted stays: a finger that is lifted points at nothing.
+    canvas.onpointerleave = (event) => {
+      if (!this.stroke && !(view.paint && event.pointerType === "touch")) view.point(this, null);
     };
-    canvas.onpointerup = canvas.onpointercancel = () => {
-      if (this.stroke === undefined) return;
-      this.stroke = undefined;
-      view.send(this);
-    };
+    if (view.paint)
+      listenForStrokes(canvas, {
+        begin: (event) => {
+          const place = at(event);
+          if (!place) return false;
+          event.preventDefault();
+          canvas.focus({ preventScroll: true });
+          this.stroke = {
+            open: this.cells[place.row * this.columns.length + place.column] ? 0 : 1,
+            before: this.cells,
+          };
+          this.paint(place, this.stroke.open);
+          return true;
+        },
+        move: (event) => this.paint(at(event), this.stroke.open),
+        end: (kept) => {
+          const { before } = this.stroke;
+          this.stroke = null;
+          if (kept) view.keep(this, before);
+          else this.restore(before);
+        },
+      });
     canvas.onclick = (event) => {
       const place = at(event);
       if (!place || view.paint) return;
@@ -200,8 +214,9 @@ class Square {
       });
     else if (event.key !== " " && event.key !== "Enter") return;
     else if (this.view.paint) {
-      this.paint(from, this.cells[from.row * this.columns.length + from.column] ? 0 : 1);
-      this.view.send(this);
+      const before = this.cells;
+      this.paint(from, before[from.row * this.columns.length + from.column] ? 0 : 1);
+      this.view.keep(this, before);
     } else {
       sayTouched(this.view.root, { kind: this.kind, ...from });
       this.view.choose(this, from.row);
@@ -218,11 +233,19 @@ class Square {
     this.draw();
   }
 
+  /** The cells as they were before a stroke. */
+  restore(cells) {
+    this.cells = cells;
+    this.hover = null;
+    this.tell();
+    this.draw();
+  }
+
   /** The sentence below: on the cell under the pointer, else on the row. */
   tell(refused = false) {
     const { words, paint } = this.view,
       { hover } = this;
-    let text = paint ? words.paint : this.say[this.shown];
+    let text = paint ? words[byFinger() ? "paint_touch" : "paint"] : this.say[this.shown];
     if (hover && (paint || this.values || this.sign)) {
       const index = hover.row * this.columns.length + hover.column,
         value = this.values?.[index];
@@ -378,6 +401,15 @@ class View {
     this.root = root;
     this.line = root.querySelector(".line");
     this.squares = [];
+    /** @type {{ square: Square, cells: number[] }[]} the cells before each stroke, the last one at the end */
+    this.strokes = [];
+    this.undoing = root.querySelector(".undo");
+    this.undoing.onclick = () => this.undo();
+    root.onkeydown = (event) => {
+      if (!this.paint || event.key !== "z" || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      this.undo();
+    };
     this.observer = new ResizeObserver(() => this.size());
     this.observer.observe(root);
     document.fonts?.ready.then(() => this.size());
@@ -395,6 +427,11 @@ class View {
     const { words, paint, plain, row, squares } = data;
     Object.assign(this, { words, paint, plain, row });
     this.root.classList.toggle("paint", paint);
+    this.strokes = [];
+    this.undoing.textContent = words.undo;
+    this.undoing.title = words.undo_title;
+    this.undoing.hidden = !paint;
+    this.undoing.disabled = true;
     const before = paint ? [] : this.squares;
     this.squares = squares.map((square, at) => new Square(this, square, before[at]));
     this.arrange(this.place?.perLine);
@@ -474,6 +511,24 @@ class View {
     }
     for (const other of this.squares) other.tell();
     this.draw();
+  }
+
+  /** A stroke of a square has ended: Python gets the cells, and the stroke can be undone. */
+  keep(square, before) {
+    if (String(before) === String(square.cells)) return;
+    this.strokes.push({ square, cells: before });
+    this.undoing.disabled = false;
+    this.send(square);
+  }
+
+  undo() {
+    const stroke = this.strokes.pop();
+    if (!stroke) return;
+    const { square, cells } = stroke;
+    square.restore(cells);
+    this.undoing.disabled = !this.strokes.length;
+    if (this.undoing.disabled) square.canvas.focus({ preventScroll: true }); // a disabled button keeps no focus
+    this.send(square);
   }
 
   send(square) {
