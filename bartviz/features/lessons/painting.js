@@ -4,6 +4,7 @@
 
 import { clamp, filled, make } from "../../browser/shared/helpers.js";
 import { markReady } from "../../browser/shared/ready.js";
+import { listenForStrokes } from "../../browser/shared/strokes.js";
 
 /** What a level is of all that is painted, 0 to 1; 0 where nothing is. */
 export function shareOf(levels, at) {
@@ -45,16 +46,19 @@ class Painting {
   tell = () => {};
   at = 0;
   over = -1; // the word that the pointer has painted last while it is down
-  down = false;
+  /** @type {number[]} the levels before a stroke */
+  before = [];
 
   constructor(root) {
     this.root = root;
     this.row = root.querySelector(".row");
     this.compare = root.querySelector(".compare");
     this.clear = root.querySelector(".clear");
-    this.row.onpointerdown = (event) => this.begin(event);
-    this.row.onpointermove = (event) => this.drag(event);
-    this.row.onpointerup = this.row.onpointercancel = () => (this.down = false);
+    listenForStrokes(this.row, {
+      begin: (event) => this.begin(event),
+      move: (event) => this.drag(event),
+      end: (kept) => kept || this.set(this.before),
+    });
     this.row.onkeydown = (event) => this.key(event);
     this.row.onfocusin = (event) => (this.at = Math.max(0, [...this.row.children].indexOf(event.target)));
     this.compare.onclick = () => this.judge();
@@ -140,16 +144,15 @@ class Painting {
 
   begin(event) {
     const at = this.under(event);
-    if (this.judged || at < 0 || event.button) return;
-    Object.assign(this, { down: true, over: at, at });
+    if (this.judged || at < 0) return false;
+    Object.assign(this, { before: this.levels, over: at, at });
     this.set(tapped(this.levels, at, this.most));
-    event.target.releasePointerCapture?.(event.pointerId); // a finger would keep what it began on
+    return true;
   }
 
   drag(event) {
-    if (!this.down || this.judged) return;
     const at = this.under(event);
-    if (at < 0 || at === this.over) return;
+    if (this.judged || at < 0 || at === this.over) return;
     this.over = at;
     this.set(repainted(this.levels, at, 1, this.most));
   }
