@@ -127,9 +127,7 @@ def notice(ribbons: Ribbons) -> str:
         return _("None of the words drawn here looks mostly at one other word that is drawn.")
     found = _followed(ribbons, drawn)
     if found is None:
-        return _(
-            "The words that look mostly at one other word occur several times: point at one to see where it looks."
-        )
+        return _("The words that look mostly at one other word occur several times: touch one to see where it looks.")
     t, s, crossed = found
     pair = {"below": ribbons.below[t].text, "above": ribbons.above[s].text, "weight": ribbons.weights[t, s]}
     if ribbons.head.kind != "cross":

@@ -24,7 +24,7 @@ def page(least: float) -> Messages:
         "decoder_said": _("Each token looks at itself and at the tokens before it."),
         "cross_said": _("Each step of the output looks at the source."),
         "steps": _("Step by step"),
-        "steps_said": _("Every decoding step: play it, or go from step to step with the arrow keys."),
+        "steps_said": _("Every decoding step: play them, or go from one to the next."),
         "language": _("Language"),
         "dark": _("Dark colours"),
         "about": _("About this file"),

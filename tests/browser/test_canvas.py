@@ -51,6 +51,17 @@ def long_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+def test_no_key_is_named_where_there_is_no_keyboard(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=0&head=0", size=(390, 844))
+    ready(page, "Cross L0H0")
+    helped = part(page, "keys")
+    expect(helped.locator("summary").get_by_text("Keys")).to_be_hidden()
+    helped.locator("summary").get_by_text("Touch").click()
+    assert [line for line in helped.locator("dl").inner_text().split("\n") if line] == [
+        "tap: choose a row · two fingers: zoom and move"
+    ]
+
+
 @pytest.mark.thorough
 def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=0&reading=token+it+reads&level=intermediate")

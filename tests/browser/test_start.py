@@ -31,7 +31,7 @@ def test_hover_highlights_the_ribbons_of_a_word_and_describes_them(visit: Open, 
     word(page, "above", 4).hover()
     expect(page.locator(".sentence")).to_have_text(found.say_above[4])
     page.mouse.move(5, 5)
-    expect(page.locator(".sentence")).to_contain_text("Point at a word")
+    expect(page.locator(".sentence")).to_contain_text("Touch a word or point at it")
     assert lit(page) == 0
 
 
@@ -43,7 +43,7 @@ def test_a_click_selects_a_word_and_another_click_deselects_it(visit: Open, serv
     expect(page.locator(".sentence")).to_have_text(found.say_below[2])
     word(page, "below", 2).click()
     page.mouse.move(5, 5)
-    expect(page.locator(".sentence")).to_contain_text("Point at a word")
+    expect(page.locator(".sentence")).to_contain_text("Touch a word or point at it")
 
 
 @pytest.mark.thorough

@@ -39,7 +39,7 @@ def toggle() -> None:
         _("Large type (Z)"),
         key=KEY,
         bind="query-params",
-        help=_("For a projector: enlarges every page, without sidebar and menu."),
+        help=_("For a projector: enlarges every page; a wide screen then has no sidebar and no menu."),
     )
 
 
@@ -51,7 +51,7 @@ def draw() -> None:
         key="large_switch",
         on_click=put,
         args=(not on(),),
-        help=_("Back to the usual type, with sidebar and menu (Z)") if on() else _("Large type, for a projector"),
+        help=_("Back to the usual type, with the menu (Z)") if on() else _("Large type, for a projector"),
     )
     with st.container(key="large_key"):
         if on():

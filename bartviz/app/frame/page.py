@@ -252,6 +252,6 @@ def _report(error: BartvizError, record: Record | None) -> None:
 
 def _empty() -> None:
     if session.running() is None and session.error() is None:
-        st.info(_("Type a text in the sidebar and press Run, or start with an example."))
+        st.info(_("Type a text in the sidebar (on a phone: Menu) and press Run, or start with an example."))
         example = examples(st.session_state["model"], st.session_state["_kind"])[0]
         st.button(show.plain(example.text), on_click=sidebar.take, args=(example,))

@@ -28,8 +28,8 @@ WORDS: Mapping[str, str] = {
     "curves": mark("Against the step, which is drawn on a log scale: “{measure}” of every head"),
     "chosen": mark("{head}, with its 95% interval"),
     "others": mark("the other heads, each with its 95% interval (faint): touch a curve to choose it"),
-    "pointed": mark("the other heads: their 95% intervals overlap, so point at a curve to see its own, or touch it "
-                    "to choose it"),
+    "pointed": mark("the other heads: their 95% intervals overlap, so touch a curve to choose it and see its own, "
+                    "or point at it"),
     "later": mark("The curves are drawn up to this moment. At the last one it says which head it is, and since when."),
     "most": mark("“{measure}” is strongest in {head}: {share}."),
     "fits": mark("Your guess was right: {head}."),

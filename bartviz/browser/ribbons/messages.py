@@ -18,7 +18,7 @@ def labels(above: str, below: str, head: str) -> dict[str, str]:
     return {
         "above": above,
         "below": below,
-        "hint": _("Point at a word, or tap it: its ribbons stay, and this line says what they mean."),
+        "hint": _("Touch a word or point at it: its ribbons stay, and this line says what they mean."),
         "play": _("Play"),
         "pause": _("Pause"),
         "table": _("Weights of {head}: {below}, {above}, weight", head=head, below=below, above=above),

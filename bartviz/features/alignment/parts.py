@@ -77,7 +77,12 @@ def aligning(record: Record) -> Record:
         st.button(_("Translate this text instead"), on_click=sidebar.again, args=("model", "bart-tiny-en-de"))
         st.stop()
     if not source.labels or not target.labels:
-        st.info(_("There are only special tokens here: nothing to align. Choose another text in the sidebar."))
+        st.info(
+            _(
+                "There are only special tokens here: nothing to align. Choose another text in the sidebar (on a phone: "
+                "Menu)."
+            )
+        )
         st.stop()
     return record
 

@@ -28,7 +28,7 @@ def advise(record: Record) -> None:
         st.info(
             _(
                 "This model is an encoder: it reads the whole text at once and writes none, so there are no steps to "
-                "play. Choose one of these in the sidebar and run again: {names}.",
+                "play. Choose one of these in the sidebar (on a phone: Menu) and run again: {names}.",
                 names=names,
             )
         )
@@ -37,7 +37,12 @@ def advise(record: Record) -> None:
         with show.or_missing():
             record.expect_model()
     else:
-        st.info(_("This record has no decoding steps. Press **Run** in the sidebar to decode the text again."))
+        st.info(
+            _(
+                "This record has no decoding steps. Press **Run** in the sidebar (on a phone: Menu) to decode the text "
+                "again."
+            )
+        )
 
 
 def main() -> None:

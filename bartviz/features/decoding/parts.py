@@ -156,7 +156,7 @@ def beam_tree(record: Record, step: int) -> None:
     show.note(
         _(
             "Time runs to the right, the strongest continuation is on top; the thick line won. Faint ones were pruned. "
-            "Drag to move along, point at a node for its numbers."
+            "Drag to move along; touch or point at a node for its numbers."
         )
     )
     st.html(_texts(record))

@@ -147,8 +147,8 @@ def row(record: Record, chosen: Chosen) -> None:
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
         _(
-            "Coloured is positive, grey negative. Point at one for numbers; touch a weight to see how its score is "
-            "computed."
+            "Coloured is positive, grey negative. Touch or point at one for its numbers; touch a weight to see how its "
+            "score is computed."
         )
     ]
     if not plain:

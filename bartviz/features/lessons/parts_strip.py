@@ -296,13 +296,13 @@ def _controls(lesson: Lesson, now: state.LessonState) -> None:
             )
         large_type.button()
         st.button(
-            _("Hide the menu and the sidebar") if now.framed else _("Show the menu and the sidebar"),
+            _("Hide the menu") if now.framed else _("Show the menu"),
             icon=":material/menu:",
             key="lesson_frame",
             on_click=state.frame,
             args=(not now.framed,),
             type="secondary" if now.framed else "tertiary",
-            help=_("Hide the menu and the sidebar") if now.framed else _("Show the menu and the sidebar"),
+            help=_("Hide the menu") if now.framed else _("Show the menu"),
         )
         st.button(
             _("Leave the lesson; your own text comes back"),

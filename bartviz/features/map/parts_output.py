@@ -41,7 +41,12 @@ def _pair(record: Record) -> None:
         show.note(_("Whether the second text follows was not saved with this run: press Run."))
         return
     if said is None:
-        show.note(_("Whether one text follows another is asked of two: give it a second sentence in the sidebar."))
+        show.note(
+            _(
+                "Whether one text follows another is asked of two: give it a second sentence in the sidebar (on a "
+                "phone: Menu)."
+            )
+        )
         return
     follows = float(said.probabilities[0, 0])
     show.lead(_("The model says that the second text follows the first with {p:.1%}.", p=follows))

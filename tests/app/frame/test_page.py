@@ -64,7 +64,7 @@ def test_the_pages_that_need_a_record_offer_the_next_action_without_one(app: App
     shown = app("decoding", record=None)
     assert not shown.exception
     assert [info.value for info in shown.info] == [
-        "Type a text in the sidebar and press Run, or start with an example."
+        "Type a text in the sidebar (on a phone: Menu) and press Run, or start with an example."
     ]
 
 

@@ -22,13 +22,13 @@ def title(view: View, attention: Attention, layer: int | None) -> str:
         )
     if layer is None:
         return _(
-            "The {heads} heads of one {kind} layer, one colour each: choose the layer, point at a token to "
-            "see where it looks; touch a square to switch its head off.",
+            "The {heads} heads of one {kind} layer, one colour each: choose the layer, touch or point at a token "
+            "to see where it looks; touch a square to switch its head off.",
             heads=heads,
             kind=kind,
         )
     return _(
-        "{heads} heads of {kind} layer {layer}, one colour each: point at a token to see where it looks; "
+        "{heads} heads of {kind} layer {layer}, one colour each: touch or point at a token to see where it looks; "
         "touch a square to switch its head off.",
         heads=heads,
         kind=kind,
