@@ -13,6 +13,7 @@ from bartviz.app.state import clicks
 from bartviz.record.attention import Attention
 from scripts.settled import settle
 from tests.browser.conftest import COUNT, Open, beginning
+from tests.browser.finger import SCROLLED, place_in, swipe
 from tests.support import stand_in
 
 LONG = ("<s>", *(f" w{place}" for place in range(510)), "</s>")
@@ -314,6 +315,24 @@ def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
     large = part(page, "name").evaluate("node => getComputedStyle(node).fontSize")
     assert float(large.removesuffix("px")) > 1.3 * float(small.removesuffix("px"))
     expect(part(page, "large")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_finger_that_scrolls_over_the_map_chooses_nothing(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads?layer=1&head=0&row=3", size=(390, 844))
+    ready(page, "Cross L1H0")
+    plot, address = part(page, "plot"), page.url
+    page.evaluate(COUNT)
+    for across, down in ((0.5, 0.05), (0.03, 0.6), (0.6, 0.6)):  # over a column's label, a row's label, a cell
+        place = place_in(plot, across, down)
+        above = page.evaluate(SCROLLED)
+        swipe(page, place, up=150)
+        page.wait_for_function(f"{SCROLLED} > {above} + 100")
+    assert page.evaluate("window.sent") == 0
+    assert page.url == address
+    page.touchscreen.tap(*place_in(plot, 0.5, 0.05))
+    expect(page).to_have_url(re.compile("chosen_column="))
+    page.touchscreen.tap(*place_in(plot, 0.03, 0.9))
+    expect(page).not_to_have_url(re.compile(r"\brow=3\b"))
 
 
 @pytest.mark.thorough

@@ -23,19 +23,30 @@ function pointOf(node, event) {
   return [event.clientX - box.left, event.clientY - box.top];
 }
 
+const STILL = { mouse: 4, touch: 8 }; // pixels within which a pointer has not moved
+
 /** @param {Canvas} it */
 const underPlot = (it, x, y) => (it.choice.view === "lines" ? underLines(it, x, y) : under(it.fit, it.seen, x, y));
 
-/** @param {Canvas} it */
+/**
+ * A mouse chooses a label where it is pressed, and can go on to a range; a finger chooses where it is lifted, as one that
+ * moves scrolls the page.
+ * @param {Canvas} it
+ */
 function onPlotDown(it, event) {
   if (event.button !== 0 || it.pinch) return;
   const [x, y] = pointOf(it.$("plot"), event),
     at = underPlot(it, x, y);
   it.drag = { x, y, at, moved: false, seen: it.seen };
-  if (event.pointerType !== "touch") it.$("plot").setPointerCapture(event.pointerId);
   const list = at.row !== null && at.column === null ? "rows" : at.column !== null && at.row === null ? "keys" : null;
-  if (!list) return;
-  it.drag.list = list;
+  if (list) it.drag.list = list;
+  if (event.pointerType === "touch") return;
+  it.$("plot").setPointerCapture(event.pointerId);
+  if (list) selectLabel(it, event, list, at);
+}
+
+/** @param {Canvas} it */
+function selectLabel(it, event, list, at) {
   select(it, list, at.row ?? at.column, {
     add: event.ctrlKey || event.metaKey || (list === "keys" && it.keys.length === 1 && it.keys[0] === at.column),
     extend: event.shiftKey,
@@ -47,13 +58,14 @@ function onPlotMove(it, event) {
   if (it.pinch) return;
   const [x, y] = pointOf(it.$("plot"), event),
     at = underPlot(it, x, y),
-    { drag } = it;
+    { drag } = it,
+    touch = event.pointerType === "touch";
   it.cursor = null;
   it.hover = at.row === null && at.column === null ? null : { ...at, x, y };
   if (drag) {
-    drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 4;
+    drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > (touch ? STILL.touch : STILL.mouse);
     const index = drag.list === "rows" ? at.row : at.column;
-    if (drag.list && drag.moved && index !== null) select(it, drag.list, index, { extend: true });
+    if (drag.list && drag.moved && index !== null && !touch) select(it, drag.list, index, { extend: true });
     if (!drag.list && drag.moved && it.seen.z > 1)
       it.seen = panned(it.fit, drag.seen, x - drag.x, it.choice.view === "lines" ? 0 : y - drag.y);
   }
@@ -64,8 +76,10 @@ function onPlotMove(it, event) {
 function onPlotUp(it, event) {
   const { drag } = it;
   it.drag = null;
-  if (drag && !drag.moved) tellTouch(it, drag.at);
-  if (!drag || drag.list || drag.moved || drag.at.row === null) return;
+  if (!drag) return;
+  if (!drag.moved) tellTouch(it, drag.at);
+  if (drag.list && !drag.moved && event.pointerType === "touch") selectLabel(it, event, drag.list, drag.at);
+  if (drag.list || drag.moved || drag.at.row === null) return;
   select(it, "rows", drag.at.row, { add: event.ctrlKey || event.metaKey, extend: event.shiftKey });
 }
 
