@@ -6,6 +6,7 @@ of the position table, D shifts. NumPy alone.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,6 +17,7 @@ import pandas as pd
 from bartviz.analysis.positions import Floats
 from bartviz.arrays import Bools, Ints
 from bartviz.language import _, mark, plural
+from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
 
 LIMIT = 1e-5  # how far the sum may be from the network's own first hidden state
@@ -153,30 +155,37 @@ def pieces(tokens: Tokens, roles: Sequence[str | None] = ()) -> pd.DataFrame:
     )
 
 
-def pieces_sentence(tokens: Tokens) -> str:
-    """One sentence: how many pieces the words became, and which word has the most."""
+def pieces_of_words(tokens: Tokens) -> Counter[int]:
+    """How many pieces each word has, by its number; punctuation marks are words here, special tokens are not."""
     inside = [word for word, special in zip(tokens.words, tokens.special, strict=True) if not special]
-    counts = {word: inside.count(word) for word in dict.fromkeys(inside) if word is not None}
-    special = int(tokens.special.sum())
-    added = plural("{count} special token", "{count} special tokens", special) if special else _("no special token")
+    return Counter(word for word in inside if word is not None)
+
+
+def pieces_sentence(tokens: Tokens) -> str:
+    """One sentence: for what the model gets how many numbers, which add up; then the word that has the most."""
+    counts, special = pieces_of_words(tokens), int(tokens.special.sum())
+    added = plural("{count} for a special token", "{count} for special tokens", special)
     if not counts:
-        return _("The model gets {ids} ids, {special} among them.", ids=len(tokens), special=added)
-    most = max(counts, key=lambda word: counts[word])
-    names = "".join(
-        label.removeprefix("⋯") for label, word in zip(tokens.labels, tokens.words, strict=True) if word == most
+        return _("The model gets {ids} ids: {special}.", ids=len(tokens), special=added)
+    filled: dict[str, object] = {"ids": len(tokens), "special": added if special else _("none for special tokens")}
+    longest, inside = max(counts, key=lambda word: counts[word]), len(tokens) - special
+    if counts[longest] == 1:
+        whole = plural("{count} for a word or punctuation mark", "{count} for words and punctuation marks", inside)
+        return _(
+            "The model gets {ids} numbers and no letters: {whole}, {special}. No word is cut.", whole=whole, **filled
+        )
+    cut = plural(
+        "{pieces} for the pieces of {count} word",
+        "{pieces} for the pieces of {count} words and punctuation marks",
+        len(counts),
+        pieces=inside,
     )
-    filled: dict[str, object] = {
-        "words": plural("{count} word", "{count} words", len(counts)),
-        "ids": len(tokens),
-        "special": added,
-    }
-    if counts[most] == 1:
-        return _("The model gets {ids} numbers and no letters: {words} and {special}, and no word is cut.", **filled)
+    labels = [label for label, word in zip(tokens.labels, tokens.words, strict=True) if word == longest]
     return _(
-        "The model gets {ids} numbers and no letters: {words}, of which “{word}” is cut into {pieces} pieces, and "
-        "{special}.",
-        word=names,
-        pieces=counts[most],
+        "The model gets {ids} numbers and no letters: {cut}, {special}. “{word}” alone is cut into {pieces}.",
+        cut=cut,
+        word="".join(label.removeprefix(CONTINUES) for label in labels),
+        pieces=counts[longest],
         **filled,
     )
 

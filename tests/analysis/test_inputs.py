@@ -46,9 +46,22 @@ def test_the_self_check_has_a_limit() -> None:
 def test_the_sentence_about_the_pieces() -> None:
     tokens = stand_in.tokens(stand_in.OUTPUT)
     assert inputs.pieces_sentence(tokens) == (
-        "The model gets 9 numbers and no letters: 6 words, of which “kaufen” is cut into 2 pieces, and 2 special "
-        "tokens."
+        "The model gets 9 numbers and no letters: 7 for the pieces of 6 words and punctuation marks, 2 for special "
+        "tokens. “kaufen” alone is cut into 2."
     )
     frame = inputs.pieces(tokens)
     assert frame["id"].tolist() == list(range(9))
     assert frame["special"].sum() == 2
+
+
+def test_the_numbers_of_the_sentence_add_up_where_no_word_is_cut() -> None:
+    tokens = stand_in.tokens(["<s>", " a", " cat", ".", "</s>"])
+    assert inputs.pieces_sentence(tokens) == (
+        "The model gets 5 numbers and no letters: 3 for words and punctuation marks, 2 for special tokens. No word is "
+        "cut."
+    )
+    assert inputs.pieces_sentence(stand_in.tokens([" a", " cat"])) == (
+        "The model gets 2 numbers and no letters: 2 for words and punctuation marks, none for special tokens. No word "
+        "is cut."
+    )
+    assert inputs.pieces_sentence(stand_in.tokens(["<s>", "</s>"])) == "The model gets 2 ids: 2 for special tokens."

@@ -141,8 +141,15 @@ def pieces(record: Record, stack: Stack) -> None:
     if stack != "encoder" and record.cross is not None:
         notes.append(_("The decoder reads its own output, shifted by one position after a start token."))
     show.note(" ".join(notes))
+    if all(count == 1 for count in analysis.pieces_of_words(tokens).values()):
+        st.button(_("See long words cut into pieces"), key="inputs_long", on_click=_see_long_words)
     if levels.at_least("intermediate"):  # the picture is text already
         show.table(analysis.pieces(tokens, roles), title=_("Every piece as a table"))
+
+
+def _see_long_words() -> None:
+    """Open the tokenizers with a text of long words: a callback."""
+    st.session_state.update(look="tokenizers", sample="long")
 
 
 def _texts(tokens: Tokens, text: str) -> tuple[str, ...]:

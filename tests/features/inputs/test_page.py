@@ -13,11 +13,12 @@ from bartviz.app.controls import tasks
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.word_states import word_states
 from bartviz.features.inputs import EXPLAINED, parts_contexts
+from bartviz.features.inputs.parts import SAMPLES
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation, parts
-from tests.support import visits
+from tests.support import stand_in, visits
 from tests.support.pages import App, tables
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -76,6 +77,17 @@ def test_beginners_read_what_they_look_at_and_no_rounding_errors(app: App, look:
 def test_the_tokenizers_open_with_a_text_that_they_cut_differently(app: App) -> None:
     page = app("inputs", record=of("small-t5", target="x"), look="tokenizers")
     assert len(set(tables(page)[0]["tokens"])) == 3
+
+
+@pytest.mark.slow
+def test_where_no_word_is_cut_one_press_shows_words_that_are(app: App) -> None:
+    page = app("inputs", record=stand_in.record(["<s>", " a", " cat", ".", "</s>"], kind="encoder"))
+    assert "No word is cut." in words(page)
+    page.button(key="inputs_long").click().run()
+    assert min(tables(page)[0]["tokens"]) > len(SAMPLES["long"].split())
+    page = app("inputs", record=stand_in.record(["<s>", " a", " c", "at", "</s>"], kind="encoder"))
+    assert "“cat” alone is cut into 2." in words(page)
+    assert "inputs_long" not in [button.key for button in page.button]
 
 
 @pytest.mark.slow
