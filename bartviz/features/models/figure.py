@@ -147,16 +147,18 @@ def _titles(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
         "font": {"size": 13},
     }
     faint = {"size": 12, "color": theme.palette(dark).faint}
-    for stack, place, label in ((one.sizes.encoder, -0.5, _("encoder")), (one.sizes.decoder, 0.5, _("decoder"))):
+    both = one.sizes.encoder is not None and one.sizes.decoder is not None
+    for stack, side, label in ((one.sizes.encoder, -1, _("encoder")), (one.sizes.decoder, 1, _("decoder"))):
         if stack is not None:
+            # on both sides of the middle, where the names stay apart however narrow the bars are
+            place = {"x": 0, "xshift": 4 * side, "xanchor": "right" if side < 0 else "left"}
             yield {
                 "text": label,
-                "x": place * one.sizes.width,
+                **(place if both else {"x": 0.5 * side * one.sizes.width, "xanchor": "center"}),
                 "y": stack.layers - 0.4,
                 "xref": axis,
                 "yref": "y",
                 "showarrow": False,
-                "xanchor": "center",
                 "yanchor": "bottom",
                 "font": faint,
             }

@@ -63,3 +63,11 @@ def test_a_title_is_over_the_middle_of_its_bars_and_layers_are_numbered_at_regul
     assert ticks[0] == 0
     assert len({after - before for before, after in pairwise(ticks)}) == 1
     assert 11 - ticks[-1] < ticks[1]  # no room for another one
+
+
+def test_the_names_of_two_sides_stand_apart_however_narrow_the_bars_are() -> None:
+    encoder, decoder = (
+        note for note in models(["facebook/bart-base"]).layout.annotations if note.text in ("encoder", "decoder")
+    )
+    assert (encoder.x, encoder.xanchor, decoder.x, decoder.xanchor) == (0, "right", 0, "left")
+    assert decoder.xshift - encoder.xshift >= 4  # pixels, as wide as a space
