@@ -51,11 +51,7 @@ class DrawRequest(NamedTuple):
     top_p: float
 
 
-class GreedyRequest(NamedTuple):
-    """A visitor's wish for the most likely words, after a text that was drawn."""
-
-
-Request = BranchRequest | DrawRequest | GreedyRequest
+Request = BranchRequest | DrawRequest
 
 
 class _Held(NamedTuple):
@@ -122,8 +118,6 @@ def parse_request(message: object, now: str, steps: int, vocabulary: int) -> Req
         return None
     if action == "draw":
         return _drawing(message)
-    if action == "greedy":
-        return GreedyRequest()
     if action in ("adopt", "drop"):
         return BranchRequest(step, None, "adopt" if action == "adopt" else "drop")
     if type(token) is int and 0 <= token < vocabulary:

@@ -268,7 +268,6 @@ def _steps() -> Words:
         "no_cut": _("all"),
         "draw": _("Draw at random"),
         "draw_again": _("Draw again"),
-        "greedy": _("Back to the most likely words"),
         "draw_title": _("Write the text anew: each word is drawn at random from these shares, with a new seed"),
         "sums": _("log p {log_p} · entropy {entropy} bits"),
         "sums_so_far": _("so far log p {log_p}, p = {p}"),

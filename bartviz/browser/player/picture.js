@@ -430,7 +430,6 @@ function buildHeat(it) {
   $("draw").hidden = !draws;
   const drawn = meta.steps.some(({ candidates: [first] }) => first?.[4] != null);
   $("draw").textContent = it.say(drawn ? "draw_again" : "draw");
-  $("greedy").hidden = !(draws && drawn);
   const fewest = Math.min(...meta.steps.map(({ candidates }) => candidates.length));
   const sizes = [1, 2, 3, 5, 10].filter((size) => size <= fewest);
   if (!sizes.includes(it.cutK)) it.cutK = 0;

@@ -335,7 +335,7 @@ function listen(it) {
     const share = it.cutP < 0 ? 1 : shares[it.cutP];
     ask(it, { wish: "draw", temperature: temperatures[it.warm], top_k: it.cutK, top_p: share });
   };
-  for (const name of ["adopt", "drop", "greedy"]) $(name).onclick = () => ask(it, { wish: name });
+  for (const name of ["adopt", "drop"]) $(name).onclick = () => ask(it, { wish: name });
   for (const name of ["predicts", "reads"]) $(name).onclick = () => rename(it, name);
   for (const name of ["fixed", "row"]) $(name).onclick = () => shadeBy(it, name);
   $("details").ontoggle = () => $("details").open && buildTable(it);

@@ -122,7 +122,6 @@ interface Parts {
   "cut-k": HTMLSelectElement;
   "cut-p": HTMLSelectElement;
   draw: HTMLButtonElement;
-  greedy: HTMLButtonElement;
   said: HTMLInputElement;
   speed: HTMLSelectElement;
   ask: HTMLFormElement;

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.analysis import branches, decoding
-from bartviz.app.components.player import LONGEST_TYPED, BranchRequest, DrawRequest, GreedyRequest, Request
+from bartviz.app.components.player import LONGEST_TYPED, BranchRequest, DrawRequest, Request
 from bartviz.app.controls import show, tasks
-from bartviz.app.frame import sidebar
 from bartviz.app.state import session, url_state
 from bartviz.browser.player.data import revision
 from bartviz.features.decoding import parts_temperature as temperature
@@ -83,9 +82,6 @@ def handle(record: Record, request: Request) -> None:
     """Handle a request from the player: a callback. If it is interrupted, the next run completes it."""
     if isinstance(request, DrawRequest):
         temperature.draw(record, request)
-        return
-    if isinstance(request, GreedyRequest):
-        sidebar.most_likely()
         return
     st.session_state[_REQUEST] = request
     _handle_pending(record)
