@@ -18,6 +18,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words, start, word_colors
 from bartviz.analysis.word_colors import WordColors
 from bartviz.analysis.words import word_groups
+from bartviz.app.controls import show
 from bartviz.app.state import content, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.app.state.url_state import Words
@@ -132,8 +133,13 @@ def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> t
     return opened
 
 
-def index(label: str, count: int, *, key: str, default: int = 0, hint: str | None = None) -> int:
-    """An index 0 ... count - 1 on a slider; draws nothing if there is only one. ``count`` >= 1."""
+def index(
+    label: str, count: int, *, key: str, default: int = 0, hint: str | None = None, names: Sequence[str] = ()
+) -> int:
+    """An index 0 ... count - 1 on a slider; draws nothing if there is only one. ``count`` >= 1.
+
+    ``names`` of what is counted, as the tokens of a text: that of the chosen one follows the label.
+    """
     last = count - 1
     first = min(max(default, 0), last)
     if last < 1:
@@ -142,6 +148,9 @@ def index(label: str, count: int, *, key: str, default: int = 0, hint: str | Non
     url_state.carry(key, first)
     asked = st.query_params.get(key, "") if url_state.opened(key) else ""
     url_state.clamp(key, 0, last)
+    if names:
+        held = st.session_state.get(key, int(asked) if asked in map(str, range(count)) else first)
+        label = f"{label}: {show.plain(names[min(max(int(held), 0), last)])}"
     value = min(max(int(st.slider(label, 0, last, first, key=key, bind="query-params", help=hint)), 0), last)
     if asked and asked not in map(str, range(count)):
         url_state.invalid_choice(key, asked, str(value))

@@ -51,9 +51,9 @@ def draw(record: Record) -> Reach | None:
     news, felt = _default_positions(tokens, which)
     first, second, third = st.columns([2, 2, 1], gap="medium")
     with first:
-        position = pick.index(_("Changed"), len(tokens), key="changed", default=news)
+        position = pick.index(_("Changed"), len(tokens), key="changed", default=news, names=tokens.labels)
     with second:
-        target = pick.index(_("Effect on"), len(tokens), key="felt", default=felt)
+        target = pick.index(_("Effect on"), len(tokens), key="felt", default=felt, names=tokens.labels)
     with third:
         window = _window(min(WIDEST, len(tokens)))
     result = _reach(record, which, position, window)

@@ -61,7 +61,8 @@ def draw(record: Record) -> Edit | None:
         view = cast("View", pick.one_of(_("Show the change of"), named(VIEWS), key="moved"))
     tokens = _tokens(record, part)
     with columns[2]:
-        place = Place(part, pick.index(_("Position"), len(tokens), key="position", default=_word(tokens)))
+        position = pick.index(_("Position"), len(tokens), key="position", default=_word(tokens), names=tokens.labels)
+        place = Place(part, position)
     long = len(tokens) > LONG
     left, right = (None, st.container()) if long else st.columns([1, 1], gap="medium")
     if left is not None:

@@ -112,7 +112,7 @@ def choose_key(chosen: Chosen) -> Chosen:
     if follow:
         st.session_state["token"] = one.strongest
     with second:
-        key = pick.index(_("Key token"), len(one.keys), key="token", default=one.strongest)
+        key = pick.index(_("Key token"), len(one.keys), key="token", default=one.strongest, names=one.keys.labels)
     st.session_state[_AUTO] = key
     with third:
         order = pick.one_of(_("Products"), named(ORDER), key="order")

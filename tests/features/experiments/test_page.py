@@ -293,6 +293,9 @@ def test_the_news_begins_in_the_visitors_own_text(app: App, subject: Subject) ->
     tokens = record.source
     words_ = [i for i, label in enumerate(tokens.labels) if not tokens.special[i] and any(map(str.isalnum, label))]
     assert [page.slider(key=key).value for key in ("changed", "felt")] == [words_[0], words_[-1]]
+    page = page.slider(key="changed").set_value(words_[1]).run()
+    named = [page.slider(key=key).label for key in ("changed", "felt")]
+    assert named == [f"Changed: {record.source.labels[words_[1]]}", f"Effect on: {record.source.labels[words_[-1]]}"]
     assert "house" not in " ".join(specs(page))
 
 
