@@ -53,12 +53,17 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(training.locator(".answer b").first).to_have_text("abchdef", timeout=PATIENCE)
     expect(state).to_have_text("Nothing is learned yet: its weights are random.")
     page.get_by_label("a line from top right to bottom left").check()
+    guess = training.locator(".guess")
+    height = guess.evaluate("(place) => place.clientHeight")
     page.get_by_role("button", name="Start", exact=True).click()
     learns(page, 0)
     learns(page, steps(page))
+    expect(guess.locator(".judged")).to_be_empty()
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(state).to_have_text(re.compile(r"^Stopped\. Step \d+: "), timeout=PATIENCE)
     expect(training.locator(".verdict")).to_contain_text("of its weight on the place")
+    expect(guess.locator(".judged")).to_have_text(re.compile("^(Your guess was right|You guessed)"))
+    assert guess.evaluate("(place) => place.clientHeight") == height  # nothing moves when it comes
     settle(page)
     before = steps(page)
     assert before > 0

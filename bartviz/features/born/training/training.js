@@ -183,9 +183,11 @@ class View {
       whole = ended ? `${this.say(done ? "learnt" : "stopped")} ${state}` : state;
     this.find(".start").textContent = this.say(running ? "stop" : begun ? "go" : "start");
     this.find(".state").textContent = whole;
+    const judged = ended && this.guess ? this.judged(last) : "";
+    this.find(".judged").textContent = judged;
     this.find(".verdict").textContent = ended ? this.verdict(last) : begun ? "" : this.say("comes");
     if (ended || performance.now() - this.said > SAID) {
-      this.find(".live").textContent = whole;
+      this.find(".live").textContent = `${whole} ${judged}`;
       this.said = performance.now();
     }
     this.find(".course figure").hidden = !begun;
@@ -198,15 +200,17 @@ class View {
     });
   }
 
+  /** Whether the guess was right, in a sentence that stands below it. */
+  judged(last) {
+    const { answer } = guessed(last.heads),
+      values = { guess: this.say(this.guess), answer: this.say(answer) };
+    return this.say(this.guess === answer ? "fits" : "fails", values);
+  }
+
   verdict(last) {
-    const { head, answer } = guessed(last.heads),
-      said = [];
-    if (this.guess) {
-      const values = { guess: this.say(this.guess), answer: this.say(answer) };
-      said.push(this.say(this.guess === answer ? "fits" : "fails", values));
-    }
-    const shares = Object.fromEntries(["same", "mirrored", "right"].map((name) => [name, percent(head[name])]));
-    said.push(this.say("measured", { layer: head.layer, head: head.head, ...shares }));
+    const { head } = guessed(last.heads),
+      shares = Object.fromEntries(["same", "mirrored", "right"].map((name) => [name, percent(head[name])])),
+      said = [this.say("measured", { layer: head.layer, head: head.head, ...shares })];
     if (!this.data.settings.causal && last.told - last.own > 0.5)
       said.push(this.say("ahead", { own: Math.round(last.own * JUDGED), all: JUDGED }));
     return said.join(" ");
