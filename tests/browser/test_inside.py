@@ -78,6 +78,31 @@ def test_a_phone_shows_score_and_weight_without_scrolling_sideways(visit: Open, 
     expect(wide.locator(".bv-essentials")).to_be_hidden()
 
 
+def test_names_and_heads_stay_in_view_on_a_phone(visit: Open, server: str) -> None:
+    page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3", size=(390, 844))
+    drawn(page)
+    hero, names = page.locator(".st-key-inside_hero"), page.locator(".bv-names-stay div > span")
+    assert names.all_inner_texts() == hero.locator(".ytick text").all_text_contents()
+    for name, tick in zip(names.all(), hero.locator(".ytick text").all(), strict=True):  # each covers its own
+        over, under = name.bounding_box(), tick.bounding_box()
+        assert over is not None
+        assert under is not None
+        assert over["x"] <= under["x"]
+        assert under["x"] + under["width"] <= over["x"] + over["width"] + 2
+        assert over["y"] + over["height"] / 2 == pytest.approx(under["y"] + under["height"] / 2, abs=3)
+    before = names.first.bounding_box()
+    hero.evaluate("hero => hero.scrollLeft = 250")
+    assert names.first.bounding_box() == before
+    page.locator(".bv-essentials tbody tr").last.evaluate(
+        "row => document.querySelector('[data-testid=stMain]').scrollBy(0, row.getBoundingClientRect().top - 300)"
+    )
+    player, head = page.locator(".formula").bounding_box(), page.locator(".bv-essentials thead th").first.bounding_box()
+    assert player is not None
+    assert head is not None
+    assert player["y"] < 100
+    assert head["y"] == pytest.approx(player["y"] + player["height"], abs=2)
+
+
 @pytest.mark.thorough
 def test_the_arithmetic_is_played_step_by_step(visit: Open, server: str) -> None:
     page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3")

@@ -16,7 +16,7 @@ from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.masked_cells import pattern
 from bartviz.drawing.strips import bars, signed, strip
 from bartviz.errors import SettingError
-from bartviz.features.inside.figure_arithmetic import Frame, others
+from bartviz.features.inside.figure_arithmetic import MARGIN, Frame, others
 from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Attention
@@ -81,7 +81,7 @@ def arithmetic(
         "showlegend": False,
         "modebar": BUTTONS,
         "shapes": _marks(frame, key),
-        "margin": {"l": 8, "r": 8, "t": 8, "b": 4},
+        "margin": MARGIN,
         "hovermode": "closest",
     }
     return theme.build(traces, layout, dark=dark, height=frame.height)

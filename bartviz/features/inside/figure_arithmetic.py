@@ -12,6 +12,7 @@ from bartviz.drawing.strips import caption
 from bartviz.language import _, plural
 
 HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key
+MARGIN = {"l": 8, "r": 8, "t": 8, "b": 4}  # pixels around all panels
 TOP = 0.012  # of the figure's height, between a panel and its caption
 GAP = 0.026  # of the figure's width, between panels
 TEXT, NARROW_TEXT = 0.42, 0.62  # of the span of the bars: room for the numbers at an end; with three panels of scores
@@ -64,6 +65,12 @@ class Frame:
             left += room * share + GAP
         self.height = HEAD + FOOT + _line(self.rows) * self.rows  # pixels
         self.split = 1 - HEAD / self.height  # the keys' lines end here
+
+    @property
+    def lines(self) -> tuple[float, float]:
+        """Pixels from the upper edge of the figure to the first line of the keys, and the height of a line."""
+        inner = self.height - MARGIN["t"] - MARGIN["b"]
+        return MARGIN["t"] + inner * (1 - self.split), inner * self.split / self.rows
 
     def axis(self, name: str) -> str:
         number = self.names.index(name) + 1

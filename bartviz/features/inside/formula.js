@@ -132,6 +132,10 @@ export default function ({ parentElement, data }) {
     pointed = panel;
     draw();
   };
+  // What else stays in view on a phone stands below the player.
+  const page = document.documentElement.style,
+    height = new ResizeObserver(() => page.setProperty("--bv-player-high", `${root.offsetHeight}px`));
+  height.observe(root);
   go(ALL);
   stop();
   markReady(parentElement);
@@ -141,6 +145,8 @@ export default function ({ parentElement, data }) {
   return () => {
     clearInterval(timer);
     style.remove();
+    height.disconnect();
+    page.removeProperty("--bv-player-high");
     document.removeEventListener("pointermove", point);
     document.removeEventListener("pointerdown", point);
     document.removeEventListener("keydown", nowhere);

@@ -17,12 +17,12 @@ from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import in_word
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
-from bartviz.drawing import theme
+from bartviz.drawing import axes, theme
 from bartviz.features.inside import figure_around_attention as around_figures
 from bartviz.features.inside import figure_products as products
 from bartviz.features.inside import parts_formula as formula
 from bartviz.features.inside.figure import arithmetic
-from bartviz.features.inside.figure_arithmetic import others
+from bartviz.features.inside.figure_arithmetic import Frame, others
 from bartviz.features.inside.parts_lens import lens
 from bartviz.features.inside.parts_residual import residual
 from bartviz.language import _, mark, named
@@ -144,6 +144,7 @@ def row(record: Record, chosen: Chosen) -> None:
     with st.container(key="inside_essentials"):
         st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark(), plain=plain))
     with show.sideways("inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
+        st.html(_names(Frame(chosen.one, shown, page.dark(), colors=colors)))
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
     notes = [
         _(
@@ -158,6 +159,18 @@ def row(record: Record, chosen: Chosen) -> None:
     show.note(" ".join(notes))
     if not available(chosen.attention):
         st.info(_(NO_VALUES))
+
+
+def _names(frame: Frame) -> str:
+    """On a phone, where the row of arithmetic is moved sideways: the names of its lines, which stay at its left."""
+    top, height = frame.lines
+    labels = [html.escape(axes.short(frame.one.label(key))) for key in frame.keys]
+    names = [f"{label}\u2009{bar}" if bar else label for label, bar in zip(labels, frame.bars, strict=True)]
+    if frame.shown.rest:
+        names.append(f"<i>{html.escape(others(frame.shown.rest))}</i>")
+    lines = "".join(f"<span>{name}</span>" for name in names)
+    places = f"--top:{top:.1f}px;--line:{height:.2f}px"
+    return f"<div class='bv-names-stay' aria-hidden='true' style='{places}'><div>{lines}</div></div>"
 
 
 def _essentials(one: Inside, shown: Shown, key: int, *, dark: bool, plain: bool) -> str:
