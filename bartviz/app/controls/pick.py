@@ -264,16 +264,18 @@ def first_row(record: Record, kind: Kind) -> int:
     return cached(partial(start.row_of, record, kind))
 
 
-def row(record: Record, kind: Kind, count: int, *, label: str | None = None, words: bool = False) -> int:
+def row(
+    record: Record, kind: Kind, count: int, *, label: str | None = None, words: bool = False, names: Sequence[str] = ()
+) -> int:
     """A row of that kind (URL ``row``), counted from 0, of its tokens or, with ``words``, of its words.
 
     The row is a word of the text that is shown: kinds whose rows are the same words have it in common, and a new text
-    begins with its own.
+    begins with its own. ``names``: as for ``index``.
     """
     first = first_row(record, kind)
     first = _word_of(record, kind, first) if words else first
     _of_side(record, kind, first, words=words)
-    return index(label or _("Row"), count, key="row", default=first)
+    return index(label or _("Row"), count, key="row", default=first, names=names)
 
 
 def shown_row(record: Record, kind: Kind) -> int | None:

@@ -82,12 +82,14 @@ def _rows(chosen: Chosen, a: View, b: View, *, together: bool) -> tuple[int, int
         row = _row_of_a(chosen, a)
         return row, row
     row = _row_of_a(chosen, a, _("Row of A"))
-    return row, pick.index(_("Row of B"), len(b.query_labels), key="row_b", default=_first(b))
+    names = b.query_labels
+    return row, pick.index(_("Row of B"), len(names), key="row_b", default=_first(b), names=names)
 
 
 def _row_of_a(chosen: Chosen, a: View, label: str | None = None) -> int:
     record, kind = chosen.a.record, chosen.a.head.kind
-    return pick.row(record, kind, len(a.query_labels), label=label, words=chosen.words)
+    names = a.query_labels
+    return pick.row(record, kind, len(names), label=label, words=chosen.words, names=names)
 
 
 def _first(view: View) -> int:

@@ -89,7 +89,7 @@ def choose(record: Record) -> Chosen:
     second, third = heads if told else [st.container(key="inside_held")] * 2
     layer, head = pick.one_head(record, kind, second, third)
     with fourth:
-        row = pick.row(record, kind, rows)
+        row = pick.row(record, kind, rows, names=record.rows(kind, "predicts").labels)  # as the picture says
     one = inside.inside(attention, layer, head, row)
     which = "strongest"
     if columns > inside.MOST:

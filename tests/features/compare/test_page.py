@@ -110,10 +110,12 @@ def test_heads_over_other_tokens_are_side_by_side_without_a_difference(record: R
     assert len(app.get("plotly_chart")) == 2
     a, b = canvases(app).values()
     assert (a["kind"], b["kind"]) == ("encoder", "decoder")
-    assert (app.slider(key="row").label, app.slider(key="row_b").label) == ("Row of A", "Row of B")
+    row = start.row_of(record, "encoder")
+    assert app.slider(key="row").label == f"Row of A: {record.source.labels[row]}"
+    assert app.slider(key="row_b").label.startswith("Row of B: ")
     app.slider(key="row_b").set_value(5).run()
     a, b = canvases(app).values()
-    assert (a["begin"]["row"], b["begin"]["row"]) == (start.row_of(record, "encoder"), 5)
+    assert (a["begin"]["row"], b["begin"]["row"]) == (row, 5)
 
 
 def test_each_canvas_is_sent_its_head_alone_and_exact(record: Record) -> None:

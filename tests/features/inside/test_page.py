@@ -66,6 +66,9 @@ def test_the_key_follows_the_strongest_until_one_is_chosen(record: Record) -> No
     other = next(one for one in rows if one.strongest != rows[2].strongest)
     app.slider(key="row").set_value(other.row).run()
     assert app.slider(key="token").value == other.strongest
+    named = {"row": ("Row", other.query_label), "token": ("Key token", other.keys.labels[other.strongest])}
+    for key, (label, token) in named.items():
+        assert app.slider(key=key).label.replace("\\", "") == f"{label}: {token}"
     chosen = (other.strongest + 1) % len(other.keys)
     app.slider(key="token").set_value(chosen).run()
     assert not app.toggle(key="follow").value
