@@ -258,7 +258,8 @@ def _outputs(result: Edit) -> None:
         if result.record.output is None
         else mark("Each pair of bars is a step, labelled with the token that the record has there.")
     )
-    arrow = _("An arrow names the token that is likeliest now, where that has changed.")
-    bits = _("{same} of {rows} rows of logits are bit-identical.", same=same, rows=len(result.rows))
-    show.note(f"{_(message)} {arrow} {bits}")
+    said = [_(message), _("An arrow names the token that is likeliest now, where that has changed.")]
+    if levels.at_least("intermediate"):
+        said.append(_("{same} of {rows} rows of logits are bit-identical.", same=same, rows=len(result.rows)))
+    show.note(" ".join(said))
     show.table(analysis.rows_table(result), title=_("Every prediction, before and after"))

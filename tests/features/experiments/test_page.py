@@ -233,7 +233,10 @@ def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -
     if len(turned):
         said = f"“{found.before.labels[turned[0]]}” becomes “{found.after.labels[turned[0]]}”"
     assert f"“{found.old}” → “{found.new}”: {said}" in words(page)
-    assert f"{int(found.same.sum())} of {len(found.rows)} rows of logits are bit-identical" in words(page)
+    bits = f"{int(found.same.sum())} of {len(found.rows)} rows of logits are bit-identical"
+    assert bits in words(page)
+    beginner = {"level": "beginner", "position": "4", "replace": "#9"}
+    assert bits not in words(app("experiments", record=record, experiment="edit", side="target", **beginner))
 
 
 @pytest.mark.slow
