@@ -36,6 +36,13 @@ NARROW = [  # an address, and what stands there when the page is whole
     ("pitfalls?lang=ko", "text=평균은 헤드를 가린다"),
     ("textbook?line=33&chapter=cost", "details[open] table"),
 ]
+WIDE = [  # an address, the parts of its picture that say something, and the share of a wide screen that they fill
+    ("alignment", ".st-key-alignment_matrix .nsewdrag", 0.12),
+    ("compare", ".attention [data-is=plot], .st-key-compare_difference .nsewdrag", 0.25),
+    ("denoising", ".bv-repair", 0.2),
+    ("quiz", ".bv-ribbons", 0.15),
+    ("side", ".attention [data-is=plot]", 0.25),
+]
 
 # Pages on which most stands next to each other; the others in make thorough.
 HERE = {"compare", "heads?view=map&layer=1&head=0"}
@@ -68,3 +75,20 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, addre
     assert page.locator(".attention, .bv-essentials").evaluate_all(
         "parts => parts.every(part => part.scrollWidth <= part.clientWidth)"
     )
+
+
+SHARE = """parts => parts.reduce((sum, part) => {
+    const { left, right, top, bottom } = part.getBoundingClientRect();
+    return sum + Math.max(0, Math.min(right, innerWidth) - left) * Math.max(0, Math.min(bottom, innerHeight) - top);
+}, 0) / (innerWidth * innerHeight)"""
+
+
+@pytest.mark.some("compare", "quiz")
+@pytest.mark.parametrize(("address", "picture", "share"), [row for row in WIDE if there(row[0])])
+def test_a_picture_grows_with_a_wide_screen(
+    visit: Open, shipped: str, address: str, picture: str, share: float
+) -> None:
+    page = visit(f"{shipped}/{address}", size=(1920, 1080))
+    expect(page.locator(picture).first).to_be_attached()
+    settle(page)
+    assert page.locator(picture).evaluate_all(SHARE) >= share

@@ -156,8 +156,12 @@ def matrix(
     dark: bool = False,
     height: int | None = None,
     colors: Colors = ((), ()),
+    square: bool = True,
 ) -> go.Figure:
-    """The weights between words, each link marked: a row of the output attends to columns of the source."""
+    """The weights between words, each link marked: a row of the output attends to columns of the source.
+
+    ``square`` cells, or such that the map fills its figure, whatever size that has.
+    """
     whole = np.broadcast_to(shown.has_rows[:, None], shown.weights.shape)
     figure = attention_map(
         shown.weights,
@@ -168,9 +172,11 @@ def matrix(
         query_title=_("output word ↓"),
         key_title=_("source word →"),
         dark=dark,
-        height=height and axes.fitting(height, shown.target.labels, shown.source.labels),
+        height=height,
         colors=colors,
     )
+    if not square:
+        figure.layout.yaxis.scaleanchor = None
     for name, look, pairs in _groups(shown, found, gold):
         if pairs:
             figure.add_trace(_marks(name, look, pairs, shown, dark))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -16,6 +17,9 @@ from bartviz.features.alignment.parts import HEIGHT, Chosen
 from bartviz.language import _
 from bartviz.record.record import Record
 
+STYLE = Path(__file__).with_name("style.css")
+FEW = 10  # words of a line that have room in HEIGHT: more need a height of their own
+
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
@@ -27,6 +31,7 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
     shown, dark = chosen.shown, page.dark()
     notice = parts.notice(chosen)
     colors = colors_of(shown, pick.colors_of_words(record))
+    st.html(STYLE)
     left, right = st.columns([4, 5], gap="medium")
     with left:
         hint = _(
@@ -42,11 +47,14 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
             judge.draw(record, chosen)
             show.note(_("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible."))
         else:
-            show.figure(drawn, key="alignment_lines", alt=notice)
+            show.figure(drawn, key="alignment_lines", alt=notice, fills=max(shown.weights.shape) <= FEW)
             show.note(part(chosen, first))
     with right:
-        whole = partial(matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT, colors=colors)
-        show.figure(whole, key="alignment_matrix", alt=f"{_('Weights between words.')} {notice}")
+        whole = partial(
+            matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT, colors=colors, square=False
+        )
+        alt = f"{_('Weights between words.')} {notice}"
+        show.figure(whole, key="alignment_matrix", alt=alt, fills=True)
         if by_hand and chosen.gold is not None:  # the lines have a legend of their own
             show.note(signs(shown, chosen.links, chosen.gold))
     return drawn

@@ -59,8 +59,8 @@ def difference(
 
     Where their texts differ, a row or column is named by both tokens.
 
-    ``bars``: the Jensen-Shannon distance of each row next to it, from 0 to 1. Cells that are masked for both are
-    hatched.
+    ``bars``: the Jensen-Shannon distance of each row next to it, from 0 to 1; the map is then as wide as there is room
+    beside them, and its cells are not square. Cells that are masked for both are hatched.
     """
     rows, columns = paired(a.query_labels, b.query_labels), paired(a.key_labels, b.key_labels)
     factor = -(-max(found.difference.shape) // SIDE)
@@ -130,10 +130,11 @@ def _bars(found: Contrast, dark: bool) -> Part:
 
 
 def _beside_bars(layout: Part, dark: bool) -> Part:
-    """The map's axes made narrower, and the axis of the bars."""
+    """The map's axes made narrower, but as wide as is left by the bars, and the axis of the bars."""
     small = {"size": 11, "color": theme.palette(dark).faint}
     ends = {"domain": [0, 1 - BARS - 0.04]}
     return {
+        "yaxis": {name: value for name, value in layout["yaxis"].items() if name != "scaleanchor"},
         "xaxis": layout["xaxis"] | ends,
         "xaxis2": layout["xaxis2"] | ends,
         "xaxis3": {

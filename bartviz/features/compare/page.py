@@ -48,6 +48,7 @@ def more(chosen: Chosen) -> None:
 
 def main() -> None:
     record = page.begin("compare")
+    st.html(contrast.STYLE)
     strip = show.place("strip")
     lead, pins, maps = (show.place(f"compare_{name}") for name in ("lead", "pins", "maps"))
     with levels.aside(_("All heads"), key="compare_heads", names=("x", "y", "colour")) as opened:

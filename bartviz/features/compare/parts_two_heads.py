@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bartviz.app.streamlit_internals import DeltaGenerator
 
 HEIGHT = 420  # pixels of the difference
+STYLE = Path(__file__).with_name("style.css")
 
 
 def verdict(chosen: Chosen) -> str:
@@ -45,17 +47,17 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     with settings:
         row, other = _rows(chosen, a, b, together=together)
     simple = not levels.at_least("intermediate")
-    left, right = st.columns(2, gap="medium")
-    with left:
+    with st.container(key="compare_maps_of_two"):
+        first, second, *third = st.columns(2 if contrast is None else 3, gap="medium")
+    with first:
         _canvas(chosen, chosen.a, row, key="row")
-    with right:
+    with second:
         _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
     if contrast is not None:
-        left, right = st.columns([3, 2], gap="medium", vertical_alignment="center")
-        with left:
+        with third[0], st.container(key="compare_apart"):
             drawn = partial(difference, a, b, contrast, row=row, height=HEIGHT, dark=page.dark())
-            show.figure(drawn, key="compare_difference", alt=_("Where B looks more than A, and where less"))
-        with right:
+            alt = _("Where B looks more than A, and where less")
+            show.figure(drawn, key="compare_difference", alt=alt, fills=True)
             show.note(
                 _("Orange: A looks more. Blue: B looks more. Bars: how far apart A and B are, 0 (the same) to 1.")
                 if simple

@@ -33,6 +33,8 @@ LEGEND = {
     "bv-none": mark("∅ nothing."),
 }
 
+EDGES = 2  # letters that are as wide as the edges of a chip and the room between two
+
 
 def repair_lines(repair: Repair, *, touchable: bool = False) -> str:
     """Original, damaged and repaired words, column by column. ``touchable``: words and gaps say which of the original's
@@ -44,9 +46,24 @@ def repair_lines(repair: Repair, *, touchable: bool = False) -> str:
     stop = "" if touchable else " tabindex='0'"  # a stop of Tab, as long lines scroll: else a word is one
     return (
         f"<div class='bv-text bv-repair' role='group' aria-label='{label}'{stop} "
-        f"dir='{direction(word.text for word in repair.noised.clean)}'>"
+        f"dir='{direction(word.text for word in repair.noised.clean)}' style='--letters: {_letters(repair)}'>"
         f"<div class='bv-column bv-names'>{names}</div><div class='bv-columns'>{''.join(columns)}</div></div>"
     )
+
+
+def _letters(repair: Repair) -> int:
+    """About the width of the lines in letters, the edges of chips included: the style makes them as large as fits."""
+    clean, seen = repair.noised.clean, repair.noised.words
+    width = 0
+    for place in repair.places:
+        pairs = place.columns or ((None, None),)
+        longest = [
+            max(len(clean[above].text) if above is not None else 1, len(below.text) if below is not None else 1)
+            for above, below in pairs
+        ]
+        masks = sum(len(seen[at].text) for at in place.seen if seen[at].is_mask)
+        width += max(sum(longest) + EDGES * len(longest), masks)
+    return width
 
 
 def _numbered(repair: Repair) -> list[int]:

@@ -48,7 +48,7 @@ APART = 2
 """Letters between two words of a line with ribbons."""
 WIDEST = 3.0
 """Half the width of a ribbon of weight 1, in per cent of the line."""
-STEPS = 16
+STEPS = 24
 """Straight pieces of each side of a ribbon."""
 
 Query = Mapping[str, str]
