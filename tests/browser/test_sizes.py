@@ -92,3 +92,15 @@ def test_a_picture_grows_with_a_wide_screen(
     expect(page.locator(picture).first).to_be_attached()
     settle(page)
     assert page.locator(picture).evaluate_all(SHARE) >= share
+
+
+WIDTHS = """paragraphs => paragraphs.map(
+    (paragraph) => paragraph.getBoundingClientRect().width / parseFloat(getComputedStyle(paragraph).fontSize)
+)"""
+
+
+@pytest.mark.parametrize("word", [word for word in ("quiz",) if there(word)])
+def test_a_long_text_has_lines_that_can_be_read(word: str, visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/{word}", size=(1920, 1080))
+    widths = page.get_by_test_id("stExpanderDetails").locator("p").evaluate_all(WIDTHS)
+    assert 25 < max(widths) <= 36  # em, of which a letter of Latin type takes a half or less
