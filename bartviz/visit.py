@@ -21,7 +21,7 @@ def draw() -> None:
     with drawing_turns.turn():
         try:
             navigation = page.frame()
-            sidebar.draw(navigation.shows_run)
+            sidebar.draw(navigation.shows_run, navigation.section)
             navigation.run()
             page_hooks.current().drawn()
         finally:

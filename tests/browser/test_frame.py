@@ -50,6 +50,32 @@ def test_every_page_has_its_place_in_the_bar(locale: str, visit: Open, server: s
         expect(places).to_have_count(0)
 
 
+CURRENT = "[data-testid=stTopNav] [aria-current]"
+
+
+def test_the_bar_marks_the_section_of_the_open_page(visit: Open, server: str) -> None:
+    page = visit(f"{server}/compare", size=(1280, 720))
+    marked = page.locator(CURRENT)
+    expect(marked).to_have_text("Test")
+    go(page, "Quiz")
+    expect(marked).to_have_text("Learn")
+    page.set_viewport_size({"width": 600, "height": 720})  # the bar goes, and comes back as another one
+    expect(marked).to_have_count(0)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    expect(marked).to_have_text("Learn")
+    go(page, "Start")
+    expect(marked).to_have_text("Start")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_menu_of_a_phone_marks_the_section_of_the_open_page(scheme: str, visit: Open, server: str) -> None:
+    page = visit(f"{server}/quiz?lang=ko", size=(390, 844), scheme=scheme)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    section = page.get_by_role("list", name="배우기", exact=True)
+    expect(section.locator("header p")).to_have_css("border-bottom-width", "3px")
+    expect(page.locator("header p").filter(has_text="살펴보기")).to_have_css("border-bottom-width", "0px")
+
+
 def test_the_tab_key_passes_a_closed_sidebar(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/quiz", size=(1280, 720))
     expect(page.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")

@@ -50,6 +50,8 @@ class Frame:
     def __init__(self, navigation: StreamlitPage) -> None:
         self._navigation = navigation
         self.shows_run = all(entry.run for entry in page_list.PAGES if entry.word == navigation.url_path)
+        label = page_list.section(navigation.url_path).label
+        self.section = _(label) if label else ""
 
     def run(self) -> None:
         if self._navigation.url_path:  # the first page has none, and needs no further imports

@@ -109,6 +109,11 @@ def has(word: str) -> bool:
     return any(entry.word == word for entry in PAGES)
 
 
+def section(word: str) -> Section:
+    """The section of the page of that word; the start page's for an unknown one."""
+    return next((one for one in SECTIONS if any(entry.word == word for entry in one.pages)), SECTIONS[0])
+
+
 def page(word: str) -> Page:
     """The page of that word; raises KeyError for an unknown word (a bug in the app, not a visitor's mistake)."""
     return {entry.word: entry for entry in PAGES}[word]

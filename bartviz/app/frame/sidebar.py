@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.frame import levels, listeners, page_list, phone_menu, scroll_to, settings, status, theme, uploads
+from bartviz.app.frame import levels, listeners, menu, page_list, scroll_to, settings, status, theme, uploads
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
@@ -68,8 +68,8 @@ class _Draw:
     settings: Mapping[str, str | float]
 
 
-def draw(shows_run: bool) -> None:
-    """Draw the sidebar; if the visit begins with a link, start the link's request.
+def draw(shows_run: bool, section: str = "") -> None:
+    """Draw the sidebar; if the visit begins with a link, start the link's request. ``section``: that of the open page.
 
     On a page that shows no run its controls are hidden (style.css), not left out: their values are kept.
     """
@@ -99,7 +99,7 @@ def draw(shows_run: bool) -> None:
                 settings.draw(kind)
         theme.watch()
         listeners.begin()
-        phone_menu.close()
+        menu.draw(section)
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is cleared last: the script run may be interrupted in between
         st.session_state[session.LINKED], st.session_state["_linked"] = st.session_state.get(session.ASKED), False

@@ -1,9 +1,9 @@
 // On a phone the sidebar covers the page: it closes when a page is chosen or a run begins, and never comes up open. The
-// script is on every page, so it also keeps the browser's history, and the menu's lists.
+// script is on every page, so it also keeps the browser's history, the menu's lists, and the mark of the open section.
 
 import { markReady } from "../../../browser/shared/ready.js";
 import { oneEntryForAnAct } from "./entries.js";
-import { watchSections } from "./sections.js";
+import { markSection, nameSections, watch } from "./sections.js";
 
 const PHONE = 768; // pixels; below, Streamlit draws the sidebar over the page
 const LEAVES = "[data-testid='stSidebarNavLink'], [data-testid='stSidebarLogo'], [data-testid='stFormSubmitButton']";
@@ -19,14 +19,18 @@ function close() {
   /** @type {HTMLElement | null} */ (open.querySelector("[data-testid='stSidebarCollapseButton'] button"))?.click();
 }
 
-export default function ({ parentElement }) {
+/** `section`: the label of the open page's. */
+export default function ({ parentElement, data }) {
   markReady(parentElement);
   const { body } = document;
+  body.dataset.section = data.section;
+  markSection(document, data.section);
   if (body.dataset.closesMenu) return; // one listener is enough, whichever page it came with
   body.dataset.closesMenu = "yes";
   close();
   oneEntryForAnAct();
-  const sidebar = document.querySelector("[data-testid='stSidebar']");
-  if (sidebar) watchSections(sidebar);
+  const [sidebar, bar] = ["stSidebar", "stHeader"].map((name) => document.querySelector(`[data-testid='${name}']`));
+  if (sidebar) watch(sidebar, () => nameSections(sidebar));
+  if (bar) watch(bar, () => markSection(bar, body.dataset.section));
   document.addEventListener("click", (event) => leaves(event.composedPath()) && setTimeout(close));
 }

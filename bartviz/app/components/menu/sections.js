@@ -1,7 +1,9 @@
-// The menu of a phone. Streamlit puts each section, its heading and its pages, into one list whose items they are not, so
-// a screen reader counts nothing. Each section becomes a list of its own, named by its heading.
+// The sections of the menu. On a phone Streamlit puts each, its heading and its pages, into one list whose items they are
+// not, so a screen reader counts nothing: each becomes a list of its own, named by its heading. In the bar a section is
+// a button, which does not say that the open page is in its list.
 
 const MENU = "[data-testid='stSidebarNavItems']";
+const BAR = "[data-testid='stTopNavSection']";
 
 /** Give the parts of the menu their roles; what has them already is left alone. */
 export function nameSections(root) {
@@ -20,12 +22,16 @@ export function nameSections(root) {
   }
 }
 
+/** Mark the section of the bar that has the open page; `section` is its label. */
+export function markSection(root, section) {
+  for (const button of root.querySelectorAll(BAR)) {
+    if (button.textContent.trim() === section) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+}
+
 /** Do so now and whenever the menu is drawn anew: it comes with the window's width, and with another language. */
-export function watchSections(sidebar) {
-  nameSections(sidebar);
-  new MutationObserver(() => nameSections(sidebar)).observe(sidebar, {
-    childList: true,
-    subtree: true,
-    characterData: true,
-  });
+export function watch(part, act) {
+  act();
+  new MutationObserver(act).observe(part, { childList: true, subtree: true, characterData: true });
 }
