@@ -55,6 +55,23 @@ _HABITS: Mapping[str, str] = {
     "evenness": mark("spreads its weight evenly"),
 }
 _HABITS_OF_DIRECTIONS = {BACK: mark("links words one to one, except the first")}
+# The same in a sentence of its own, for a reader who meets the name for the first time.
+_EXPLAINED: Mapping[str, str] = {
+    "alignment": mark(
+        "Words are paired: each row looks most at one word, and no other row looks at that word more. The pairs may be "
+        "wrong."
+    ),
+    "previous": mark("Each row looks mostly at the token just before its own."),
+    "next": mark("Each row looks mostly at the token just after its own."),
+    "itself": mark("Each row looks mostly at its own token."),
+    "same": mark("Each row looks mostly at the other places of its own word."),
+    "diagonal": mark("Each row looks a little further on than the row above it, as one reads."),
+    "first": mark("Almost every row looks mostly at the first token, whatever it is."),
+    "special": mark("The rows look mostly at special tokens such as <s>, which stand for no word."),
+    "punctuation": mark("The rows look mostly at full stops, commas and the like."),
+    "evenness": mark("The rows look at all tokens about equally."),
+}
+_EXPLAINED_DIRECTIONS = {BACK: mark("Its first row, which has read no word yet, looks at special tokens.")}
 ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark("aligns the word just read")}
 """Names of heads of cross-attention whose links agree with alignments by hand, by the measure that says so."""
 WRONG = 0.5
@@ -94,6 +111,12 @@ class Name:
         if self.measure == "evenness":
             return does
         return _("{does} ({share} of its weight)", does=does, share=percent(self.score))
+
+    @property
+    def explained(self) -> str:
+        """What a head of this name does, in sentences of its own."""
+        more = _(_EXPLAINED_DIRECTIONS[self.direction]) if self.direction in _EXPLAINED_DIRECTIONS else ""
+        return f"{_(_EXPLAINED[self.measure])} {more}".rstrip()
 
     def __str__(self) -> str:
         return _(

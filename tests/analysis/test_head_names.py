@@ -114,3 +114,11 @@ def test_every_name_has_a_habit_with_its_share_of_the_weight() -> None:
         head_names.Name("alignment", 0.9, 0.5, BACK).habit
         == "links words one to one, except the first (90% of its weight)"
     )
+
+
+def test_every_name_is_explained_in_a_sentence_of_its_own() -> None:
+    names = [head_names.Name(measure, 0.9, 0.5) for measure in (*head_names.NAMES, "evenness")]
+    said = [name.explained for name in names]
+    assert len(set(said)) == len(names)
+    assert all(one.endswith(".") for one in said)
+    assert head_names.Name("alignment", 0.9, 0.5, BACK).explained.startswith(f"{said[0]} Its first row")

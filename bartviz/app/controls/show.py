@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from zlib import crc32
 
 import numpy as np
 import streamlit as st
@@ -90,9 +91,11 @@ def sideways(key: str) -> Iterator[None]:
             _SIDEWAYS(key=f"sideways_{key}_script", data={"box": key})
 
 
-def lead(sentence: str) -> None:
-    """The one sentence on what to notice in *this* text; shown literally, so it may contain tokens."""
-    st.html(f"<p class='bv-lead'>{html.escape(sentence)}</p>")
+def lead(sentence: str, explains: tuple[str, str] | None = None) -> None:
+    """The one sentence on what to notice in *this* text; shown literally, so it may contain tokens. ``explains``: a
+    term in it, and its definition, which is shown while the term is pointed at, or has been touched, or has the focus.
+    """
+    st.html(f"<p class='bv-lead'>{_explained(sentence, explains)}</p>")
 
 
 def what_to_do(sentence: str) -> None:
@@ -100,10 +103,23 @@ def what_to_do(sentence: str) -> None:
     st.html(f"<p class='bv-do'>{html.escape(sentence)}</p>")
 
 
-def note(sentence: str, *, keys: str = "") -> None:
-    """A small line next to a control or below a picture; shown literally. ``keys``: for those who have a keyboard."""
+def note(sentence: str, *, keys: str = "", explains: tuple[str, str] | None = None) -> None:
+    """A small line next to a control or below a picture; shown literally. ``keys``: for those who have a keyboard;
+    ``explains`` as of ``lead``.
+    """
     pressed = f" <span class='bv-keys'>{html.escape(keys)}</span>" if keys else ""
-    st.html(f"<p class='bv-note'>{html.escape(sentence)}{pressed}</p>")
+    st.html(f"<p class='bv-note'>{_explained(sentence, explains)}{pressed}</p>")
+
+
+def _explained(sentence: str, explains: tuple[str, str] | None) -> str:
+    """The sentence as HTML, with the definition of a term that is marked where it comes first."""
+    if explains is None:
+        return html.escape(sentence)
+    term, said = map(html.escape, explains)
+    key = f"role-{crc32(f'{sentence}{term}'.encode())}"
+    marked = f"<dfn class='bv-role' tabindex='0' aria-describedby='{key}'>{term}</dfn>"
+    definition = f" <span class='bv-definition' role='tooltip' id='{key}'>{said}</span>"
+    return html.escape(sentence).replace(term, marked, 1) + definition
 
 
 def spoken(sentence: str) -> None:

@@ -105,15 +105,18 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     found = head_names.name(measured, *pin.place, threshold=chosen.threshold)
     letter = pin.letter.lower()
     said = {"letter": pin.letter, "head": pin.label}
+    explains = None if found is None else (found.title, found.explained)
     # Long texts are as high as that of the other head, so that the maps are level.
     long = levels.at_least("intermediate") or chosen.b.other
     with st.container(key=f"{'pin' if long else 'pinned'}_{letter}"):
         if levels.at_least("intermediate"):
             called = head_names.sentence(found)
-            show.note(_("{letter}: {head}; {called}. A row attends to columns.", called=called, **said))
+            show.note(
+                _("{letter}: {head}; {called}. A row attends to columns.", called=called, **said), explains=explains
+            )
         else:
             message = mark("{letter}: {head}") if found is None else mark("{letter}: {head}, “{name}”")
-            show.note(_(message, name="" if found is None else found.title, **said))
+            show.note(_(message, name="" if found is None else found.title, **said), explains=explains)
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
     same = chosen.a.record.source_text == chosen.b.record.source_text  # else one colour would be two words

@@ -25,8 +25,10 @@ def main() -> None:
     shown = chosen.view()
     with lead:
         said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
-        called = replace(shown, name=parts.called(record, chosen, parts.name(chosen, shown)))
-        show.lead(said(called, chosen.in_words() if shown.pieces and chosen.what == "head" else None))
+        found = parts.role(record, chosen)
+        called = replace(shown, name=parts.called(parts.name(chosen, shown), found))
+        linked = chosen.in_words() if shown.pieces and chosen.what == "head" else None
+        show.lead(said(called, linked), None if found is None else (found.title, found.explained))
     with hero:
         choice = parts.large(chosen)
         parts.note(record, chosen, shown)

@@ -19,7 +19,7 @@ from bartviz.analysis.word_colors import Numbers
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels, related_links, row_names
+from bartviz.app.frame import levels, page_hooks, related_links, row_names
 from bartviz.app.state.result_cache import cached
 from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_of
 from bartviz.drawing.colors import underline
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
+TO_DO = mark("Touch a small square to see that head large. Touch a word beside the large map to see where it looks.")
 _CANVAS = "heads_canvas"
 NAMED = 3  # rows named in a title
 MEASURED = 2_000_000  # weights up to which a head gets its name: more take a second to measure
@@ -84,11 +85,14 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     What the map itself chooses has no other control in sight: its sliders hold the choice, and the link's.
     """
     canvas.catch_up(_CANVAS)
-    first, second = st.columns([3.4, 1], vertical_alignment="center")
+    first, beside_it, second = st.columns([1.4, 2.2, 0.8], vertical_alignment="center")
     with first:
         kind = pick.kind(record)
     attention = record.attention(kind)
     is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
+    if not is_classic and not page_hooks.current().leads():  # a lesson says itself what to do
+        with beside_it:
+            show.what_to_do(_(TO_DO))
     with second:
         may = levels.at_least("intermediate") or is_classic
         asked = may and (st.toggle(_("Settings"), key="heads_settings", persist_state="session") or is_classic)
@@ -151,14 +155,16 @@ def name(chosen: Chosen, shown: head_view.View) -> str:
     return levels.head_name(Head(chosen.attention.kind, chosen.layer, chosen.head))
 
 
-def called(record: Record, chosen: Chosen, name: str) -> str:
-    """``name`` with what the head does in this text and, from intermediate on, how much of its weight that takes, if it
-    has a name for it.
-    """
+def role(record: Record, chosen: Chosen) -> head_names.Name | None:
+    """The name of the head for what it does in this text, if it has one."""
     if chosen.what != "head" or record.from_weights or math.prod(chosen.attention.shape) > MEASURED:
-        return name
+        return None
     measured = cached(partial(of_record, record, chosen.attention.kind))
-    found = head_names.name(measured, chosen.layer, chosen.head)
+    return head_names.name(measured, chosen.layer, chosen.head)
+
+
+def called(name: str, found: head_names.Name | None) -> str:
+    """``name`` with what the head does and, from intermediate on, how much of its weight that takes."""
     if found is None:
         return name
     if not levels.at_least("intermediate"):

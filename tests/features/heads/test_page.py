@@ -48,6 +48,11 @@ def test_it_begins_with_cross_attention_named_by_what_a_row_predicts(record: Rec
     }
 
 
+def test_it_says_what_can_be_touched(record: Record) -> None:
+    assert ui.TO_DO in words(opened(record))
+    assert ui.TO_DO not in words(opened(record, view="classic"))
+
+
 def test_the_sentence_says_what_a_head_does_where_that_has_a_name(record: Record, monkeypatch: Any) -> None:
     threshold = head_names.THRESHOLD
     for level in ("beginner", "intermediate"):
@@ -56,7 +61,9 @@ def test_the_sentence_says_what_a_head_does_where_that_has_a_name(record: Record
             app = opened(record, kind="cross", layer=str(layer), head=str(head), level=level)
             score = "" if level == "beginner" else f" {given.score:.2f}"
             name = f"Head {head} of layer {layer}" if level == "beginner" else f"Cross L{layer}H{head}"
-            assert f"{name}, “{given.title}”{score}: " in words(app)
+            said = re.sub("<[^>]*>", "", words(app))
+            assert f"{name}, “{given.title}”{score}: " in said
+            assert given.explained in said
     monkeypatch.setattr(ui, "MEASURED", 0)
     assert f"Head {head} of layer {layer}: " in words(
         opened(record, kind="cross", layer=str(layer), head=str(head), level="beginner")
