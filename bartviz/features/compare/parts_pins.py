@@ -96,9 +96,13 @@ def both(record: Record, measured: Measured, threshold: float, places: list[Delt
     with second:
         against = pick.select(_("Compare it with"), named(others.KINDS), key=others.KEY)
         other = others.draw(against, record)
-    match = _match(record, other)
+    kind = measured.kind if other is None else _kind_of_both(record, other, measured.kind)
+    match = _match(record, other) if kind != measured.kind else None
     with first:
-        a = _head_a(record, measured.kind, other, match, threshold)
+        a = _head_a(record, kind, match, threshold)
+    if other is not None and kind != measured.kind and a.head.kind == kind:
+        with second:
+            show.note(_instead(pick.shown_head(record, measured.kind), a.head, other, alike=match is not None))
     with third:
         if other is None:
             default = _clearest(measured, threshold, a.head)
@@ -117,12 +121,28 @@ def _match(record: Record, other: Record | None) -> Match | None:
     return cached(partial(match_heads, record, other))
 
 
-def _head_a(record: Record, kind: Kind, other: Record | None, match: Match | None, threshold: float) -> Pin:
-    """A: the head that every page shows, of the page's kind or of one that the other run has as well, except where two
-    models' heads match. A head that is chosen here is the one of other pages, too.
+def _kind_of_both(record: Record, other: Record, kind: Kind) -> Kind:
+    """The kind if the other run has it, else the first that both have."""
+    kinds = [one for one in record.kinds if one in other.kinds]
+    return kind if kind in kinds or not kinds else kinds[0]
+
+
+def _instead(usual: Head, head: Head, other: Record, *, alike: bool) -> str:
+    """Why A is another head than before."""
+    said = _(
+        "{model} has no {kind} head, so A is {head} instead of {usual}.",
+        model=other.model.name,
+        kind=sentence_words.kind(usual.kind),
+        head=sentence_words.head(head.kind, head.layer, head.head),
+        usual=sentence_words.head(usual.kind, usual.layer, usual.head),
+    )
+    return f"{said} {_('Of all pairs of heads, A and B look most alike.')}" if alike else said
+
+
+def _head_a(record: Record, kind: Kind, match: Match | None, threshold: float) -> Pin:
+    """A: the head of that kind that every page shows, or of two models' heads that match the first. A head that is
+    chosen here is the one of other pages, too.
     """
-    kinds = record.kinds if other is None else [one for one in record.kinds if one in other.kinds]
-    kind = kind if kind in kinds or not kinds else kinds[0]
     shown = pick.shown_head(record, kind)
     first = pick.first_head(record, kind) if match is None else match.first
     if match is None:

@@ -234,13 +234,21 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     like = similar.counterpart(one, (0, 1), two)
     assert app.selectbox(key="b").value == f"encoder L{like[0]}H{like[1]}"
     assert f"B: encoder L{like[0]}H{like[1]} of another" in words(app)
-    app = opened(record, against="model", b_model="bert-tiny-en")  # A has a kind that the other model has, too
-    assert [str(app.selectbox(key=key).value).split()[0] for key in "ab"] == ["encoder", "encoder"]
-    other = replace(record, model=replace(record.model, name="another"))  # its heads are those of this one
+    app = opened(record, against="model", b_model="bert-tiny-en")  # has no cross-attention
+    assert match(record, other) is None  # it has read other words
+    usual, head = (start.head_of(record, kind) for kind in ("cross", "encoder"))
+    assert app.selectbox(key="a").value == str(head)
+    assert f"another has no cross head, so A is {head} instead of {usual}." in words(app)
+    other = replace(other, source_text=record.source_text)
     found = match(record, other)
     assert found is not None
     app = opened(record, against="model", b_model="bert-tiny-en")
     assert [app.selectbox(key=key).value for key in "ab"] == [str(found.first), str(found.second)]
+    assert "A and B look most alike" in words(app)
+    other = replace(record, model=replace(record.model, name="another"))  # its heads are those of this one
+    app = opened(record, against="model", b_model="bert-tiny-en", layer="1", head="2", kind="Cross")
+    assert [app.selectbox(key=key).value for key in "ab"] == ["cross L1H2", "cross L1H2"]  # A stays, B is most like it
+    assert "instead of" not in words(app)
     asked.clear()
     app = opened(record, against="text", kind="Encoder")
     assert asked == []  # nothing was typed
