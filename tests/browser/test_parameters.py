@@ -21,18 +21,23 @@ def test_a_deep_link_draws_map_and_curves(server: str, visit: Open) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@pytest.mark.thorough
-def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(server: str, visit: Open) -> None:
-    page = visit(f"{server}/parameters?of=facebook/bart-base&level=intermediate")
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_a_click_opens_a_layer_to_its_matrices_and_the_path_leads_back(
+    server: str, visit: Open, size: tuple[int, int]
+) -> None:
+    page = visit(f"{server}/parameters?of=facebook/bart-base&level=intermediate", size=size)
     layer = page.locator(".treemaplayer").get_by_text("Layer 2", exact=True).last
     expect(layer).to_be_visible()
     settle(page)
     box = layer.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 4, box["y"] + box["height"] / 2)
-    expect(page.locator(".treemaplayer").get_by_text("cross-attention query weight")).to_be_visible()
-    path = page.locator(".treemaplayer .pathbar")
-    expect(path.first).to_be_visible()
+    opened = page.locator(".treemaplayer")
+    expect(opened.get_by_text("query weight", exact=False).last).to_be_visible()
+    expect(opened.get_by_text("590 k").first).to_be_visible()  # 768 x 768
+    path = opened.locator(".pathbar")
+    expect(path.get_by_text("bart-base")).to_be_visible()
+    expect(path.get_by_text("Decoder · 57.5 M")).to_be_visible()
     path.first.click()
     expect(page.locator(".treemaplayer").get_by_text("Layer 5", exact=True).first).to_be_visible()
 

@@ -122,6 +122,15 @@ def _explained(sentence: str, explains: tuple[str, str] | None) -> str:
     return html.escape(sentence).replace(term, marked, 1) + definition
 
 
+def legend(entries: Mapping[str, Sequence[str]], *, label: str) -> None:
+    """What the colours of a picture mean: each meaning with its colours; ``label`` says of what, for screen readers."""
+    items = []
+    for meaning, colors in entries.items():
+        swatches = "".join(f"<i style='background:{color}'></i>" for color in colors)
+        items.append(f"<li>{swatches}{html.escape(meaning)}</li>")
+    st.html(f"<ul class='bv-parts' aria-label='{html.escape(label, quote=True)}'>{''.join(items)}</ul>")
+
+
 def spoken(sentence: str) -> None:
     """A line for screen readers alone, which takes no room."""
     st.html(f"<p class='bv-note bv-unseen'>{html.escape(sentence)}</p>")

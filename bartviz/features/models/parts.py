@@ -69,16 +69,9 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
     alt = _("The layers of each model as bars, encoder left, decoder right, as long as the model is wide")
     with show.sideways(f"models_wide_{len(subjects)}"):
         show.figure(drawn, key="layers", alt=alt)
-    entries = "".join(
-        f"<li>{''.join(_swatch(color) for color in colors)}{html.escape(_(SUBLAYERS[part]))}</li>"
-        for part, colors in legend(subjects, dark=page.dark()).items()
-    )
-    st.html(f"<ul class='bv-parts' aria-label='{html.escape(_('Parts of a layer'), quote=True)}'>{entries}</ul>")
+    entries = {_(SUBLAYERS[part]): colors for part, colors in legend(subjects, dark=page.dark()).items()}
+    show.legend(entries, label=_("Parts of a layer"))
     show.note(_(BAR))
-
-
-def _swatch(color: str) -> str:
-    return f"<i style='background:{color}'></i>"
 
 
 def simply(subjects: Sequence[Subject]) -> str:

@@ -33,11 +33,13 @@ _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 @dataclass(frozen=True, slots=True)
 class _Area:
-    """One area of the map: its place in the tree, its texts, its colour."""
+    """One area of the map: its place in the tree, its texts, its colour. ``label`` is its heading where it is
+    open, and its name in the path below the map; ``text`` stands on it where it is closed."""
 
     id: str
     parent: str
     label: str
+    text: str
     count: int
     hover: str
     color: str
@@ -67,7 +69,7 @@ def parameters(
     title = title or (model if isinstance(model, str) else _("model"))
     table = parameters_of(model) if isinstance(model, str) else model
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table
-    areas = [*_areas(rows, title, dark)]
+    areas = [*_areas(rows, title, whole is not None, dark)]
     total = parameter_totals.total(rows)
     side = _side(total, whole)
     figure = theme.Figure(
@@ -78,7 +80,8 @@ def parameters(
             values=[area.count for area in areas],
             customdata=[f"{area.hover}<br>{_said(area.count, total)}" for area in areas],
             hovertemplate="%{customdata}<extra></extra>",
-            texttemplate="%{label}",
+            text=[area.text for area in areas],
+            texttemplate="%{text}",
             textfont={
                 "family": theme.FACE,
                 "size": _LEGIBLE["minsize"],
@@ -92,8 +95,8 @@ def parameters(
             pathbar={
                 "visible": whole is None,
                 "side": "bottom",
-                "thickness": 22,
-                "textfont": {"family": theme.FACE, "size": 13},
+                "thickness": 28,  # less shrinks a name below the least size, and it is not drawn
+                "textfont": {"family": theme.FACE, "size": 12},
             },
             marker={
                 "colors": [area.color for area in areas],
@@ -114,7 +117,17 @@ def parameters(
     theme.layout(figure, dark=dark, height=height)
     colors = theme.palette(dark)
     figure.update_layout(hoverlabel={"bgcolor": colors.background, "font": {"color": colors.ink}})
-    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 24 if whole is None else 0}, uniformtext=_LEGIBLE)
+    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 30 if whole is None else 0}, uniformtext=_LEGIBLE)
+
+
+def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[tuple[str, ...], int]]:
+    """The parts of a layer in the map: the colours of each, the encoder's first, and its parameters in all layers."""
+    inside = [row for row in rows if row.count and row.layer is not None]
+    return {
+        part: (tuple(dict.fromkeys(_color(row, dark) for row in mine)), parameter_totals.total(mine))
+        for part, mine in _grouped(inside, lambda row: parameter_totals.sublayer(row.role))
+        if part in _SUBLAYER_STEP
+    }
 
 
 def _side(total: int, whole: int | None) -> float:
@@ -125,21 +138,21 @@ def _side(total: int, whole: int | None) -> float:
     return 1.0 if whole is None else math.sqrt(total / whole)
 
 
-def _areas(rows: Sequence[Parameter], title: str, dark: bool) -> Iterator[_Area]:
+def _areas(rows: Sequence[Parameter], title: str, counts: bool, dark: bool) -> Iterator[_Area]:
+    """Every area, a parent before its children. ``counts``: with the model's parameters beside its title, for which a
+    path has no room.
+    """
     total, uses = parameter_totals.total(rows), {matrix.name: matrix.uses for matrix in parameter_totals.shared(rows)}
     counted = [row for row in rows if row.count]
     name = theme.escape(title)
-    whole = _("{model} · {count:,} parameters", model=name, count=total)
-    yield _Area("model", "", whole, total, name, theme.palette(dark).background)
+    label = _("{model} · {count:,} parameters", model=name, count=total) if counts else name
+    yield _Area("model", "", label, label, total, name, theme.palette(dark).background)
     for component, mine in _grouped(counted, lambda row: row.component):
         kind, size = _kind(component), sum(row.count for row in mine)
         color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
-        reads = any(row.component == component and row.shared_with in uses for row in rows) and component != "head"
         name = sentence_words.capitalized(matrix_titles.title(component))
-        label = f"{name} · {short(size)} · {percent(size / total)}"
-        if reads:
-            label = _("{label} + shared matrix", label=label)
-        yield _Area(component, "model", label, size, name, color)
+        label = f"{name} · {short(size)}"
+        yield _Area(component, "model", label, label, size, name, color)
         layers = Counter(row.name for row in rows if row.component == component)
         yield from _layers(mine, uses, layers, len(counted) <= MOST_MATRICES, color, dark)
 
@@ -167,30 +180,32 @@ def _layers(
         if layer is not None and layers[held[0].name] > 1:
             label = _("One set of weights for {count} layers", count=layers[held[0].name])
         hover = f"{title}, {said}"
-        yield _Area(where, component, label, parameter_totals.total(held), hover, color)
+        yield _Area(where, component, label, label, parameter_totals.total(held), hover, color)
         if layer is None:
             yield from (_matrix(row, where, uses, dark) for row in held)
             continue
         for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
             inner, texts = f"{where}/{name}", matrix_titles.title(name)
             brief = texts if few or name not in _BRIEF else _(_BRIEF[name])
-            yield _Area(inner, where, brief, parameter_totals.total(group), f"{hover}, {texts}", _color(group[0], dark))
+            size = parameter_totals.total(group)
+            yield _Area(inner, where, texts, brief, size, f"{hover}, {texts}", _color(group[0], dark))
             if matrices:
                 yield from (_matrix(row, inner, uses, dark) for row in group)
 
 
 def _matrix(row: Parameter, parent: str, uses: Mapping[str, Sequence[str]], dark: bool) -> _Area:
     shape = " × ".join(f"{size:,}" for size in row.shape)
-    label = role = matrix_titles.title(row.role)
+    role, part = matrix_titles.title(row.role), matrix_titles.title(parameter_totals.sublayer(row.role))
+    written = [role.removeprefix(part).strip() or role, short(row.count)]  # the part of the layer is named above it
     texts = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape}"]
     if row.name in uses:
         used = ", ".join(uses[row.name])
-        lines = [used] if row.component == "shared" else uses[row.name]
-        label = "<br>".join((role, short(row.count), _("one matrix for"), *lines))
+        written += [_("one matrix for"), *([used] if row.component == "shared" else uses[row.name])]
         texts.append(_("one matrix, counted once, used as {uses}", uses=used))
     if not row.trainable:
         texts.append(_("computed from sines, never trained"))
-    return _Area(row.name, parent, label, row.count, "<br>".join(texts), _color(row, dark), row.name in uses)
+    text, hover = "<br>".join(written), "<br>".join(texts)
+    return _Area(row.name, parent, role, text, row.count, hover, _color(row, dark), row.name in uses)
 
 
 def _place(row: Parameter) -> str:

@@ -81,6 +81,7 @@ def one(chosen: ui.Chosen, drawn: partial[go.Figure], notice: str) -> None:
         show.what_to_do(_("Choose an area to open it."))
         alt = _("Areas of {model}: {notice}", model=chosen.title, notice=notice)
         show.figure(drawn, key="parameters", alt=alt)
+        ui.legend(rows)
     with right:
         ui.numbers(rows, detailed=detailed())
 

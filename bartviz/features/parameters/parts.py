@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from bartviz.analysis import parameter_totals
+from bartviz.analysis import matrix_titles, parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
 from bartviz.app.controls import expander, pick, show
@@ -21,7 +21,9 @@ from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
+from bartviz.features.parameters.figure import legend as parts_of_layers
 from bartviz.features.parameters.figure import parameters as figure
+from bartviz.features.parameters.figure import short
 from bartviz.features.parameters.figure_costs import bytes_text
 from bartviz.features.textbook.articles import Claim
 from bartviz.language import _, later, mark, named
@@ -123,6 +125,16 @@ def treemap(chosen: Chosen, *, whole: int | None = None, dark: bool) -> go.Figur
     return figure(chosen.rows, title=chosen.title, whole=whole, dark=dark)
 
 
+def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
+    """The colours of the parts of a layer; ``counted``: with their parameters in all layers, and the share of these."""
+    total = parameter_totals.total(rows)
+    entries = {}
+    for part, (colors, count) in parts_of_layers(rows, dark=page.dark()).items():
+        name = matrix_titles.title(part)
+        entries[f"{name} · {short(count)} · {percent(count / total)}" if counted else name] = colors
+    show.legend(entries, label=_("Parts of a layer"))
+
+
 def two(chosen: Chosen, other: Chosen) -> None:
     """Two models by area, on one scale, and their parts as a table."""
     whole = max(parameter_totals.total(one.rows) for one in (chosen, other))
@@ -134,6 +146,7 @@ def two(chosen: Chosen, other: Chosen) -> None:
             alt = _("Areas of {model}: {notice}", model=one.title, notice=parameter_totals.notice(one.rows))
             drawn = partial(treemap, one, whole=whole, dark=page.dark())
             show.figure(drawn, key="parameters" if number == 0 else "parameters_beside", alt=alt)
+    legend([*chosen.rows, *other.rows], counted=False)
     show.note(_("One scale: the same area is the same number of parameters in both."))
     table = parameter_totals.beside(chosen.rows, other.rows, (chosen.title, other.title)).rename(
         columns={"part": _("Part")}

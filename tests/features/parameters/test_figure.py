@@ -11,7 +11,7 @@ from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.features.parameters.figure import parameters, short, sizes
+from bartviz.features.parameters.figure import legend, parameters, short, sizes
 from tests.support.contrast import contrast
 
 NAMES = [known.name for known in CATALOGUE]
@@ -20,7 +20,7 @@ NAMES = [known.name for known in CATALOGUE]
 def areas(name: str, architecture: str | None = None, **options: Any) -> dict[str, dict[str, Any]]:
     """The areas of a model's map by their id."""
     trace = parameters(rows(configuration(name), architecture), title=name, **options).data[0]
-    keys = ("parents", "labels", "values", "customdata")
+    keys = ("parents", "labels", "text", "values", "customdata")
     found = {
         id_: {key: trace[key][index] for key in keys} | {"hatch": trace.marker.pattern.shape[index]}
         for index, id_ in enumerate(trace.ids)
@@ -58,7 +58,7 @@ def test_a_shared_matrix_is_hatched_and_says_where_it_is_used() -> None:
     assert matrix["parents"] == "shared"
     assert "used as encoder input, decoder input, output layer" in matrix["customdata"]
     assert "50,265 × 768" in matrix["customdata"]
-    assert found["encoder"]["labels"] == "Encoder · 43.3 M · 31% + shared matrix"
+    assert found["encoder"]["labels"] == "Encoder · 43.3 M"
     assert "head" not in found  # nothing of its own
 
 
@@ -77,15 +77,46 @@ def test_layers_and_sublayers_in_reading_order() -> None:
     ]
     below = [area["labels"] for id_, area in found.items() if area["parents"] == "decoder/layer 3"]
     assert below == ["self-attention", "cross-attention", "feed-forward"]
-    assert areas("bert-base-uncased")["encoder/layer 11"]["labels"] == "L11"
+    assert areas("bert-base-uncased")["encoder/layer 11"]["text"] == "L11"
     layers = [area for id_, area in areas("albert-base-v2").items() if id_.startswith("encoder/layer")]
-    assert layers[0]["labels"] == "One set of weights for 12 layers"
+    assert layers[0]["text"] == "One set of weights for 12 layers"
+
+
+def test_a_matrix_says_how_many_parameters_it_has_and_the_path_has_short_names() -> None:
+    found = areas("facebook/bart-base")
+    matrix = found["model.decoder.layers.3.encoder_attn.k_proj.weight"]
+    assert matrix["text"] == "key weight<br>590 k"  # 768 x 768
+    path = ["model", "decoder", "decoder/layer 3", "decoder/layer 3/cross-attention"]
+    assert [found[id_]["labels"] for id_ in path] == [
+        "facebook/bart-base",
+        "Decoder · 57.5 M",  # 6 layers of 9,451,776, positions of 1,026 x 768, and a layer norm
+        "Layer 3",
+        "cross-attention",
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_legend_has_the_colours_of_the_map_and_counts_every_layer(dark: bool) -> None:
+    found = rows(configuration("facebook/bart-base"))
+    drawn = parameters(found, dark=dark).data[0]
+    colors = dict(zip(drawn.ids, drawn.marker.colors, strict=True))
+    entries = legend(found, dark=dark)
+    attention = 4 * (768 * 768 + 768) + 2 * 768  # four matrices with biases, and a layer norm
+    forward = 768 * 3072 + 3072 + 3072 * 768 + 768 + 2 * 768
+    assert {part: count for part, (_colors, count) in entries.items()} == {
+        "self-attention": 12 * attention,
+        "cross-attention": 6 * attention,
+        "feed-forward": 12 * forward,
+    }
+    for part, sides in (("self-attention", 2), ("cross-attention", 1), ("feed-forward", 2)):
+        places = [f"{side}/layer 0/{part}" for side in ("encoder", "decoder")][-sides:]
+        assert list(entries[part][0]) == [colors[place] for place in places]
 
 
 def test_the_title_is_escaped_and_very_deep_models_end_at_sublayers() -> None:
     config = {"model_type": "bert", "num_hidden_layers": 100}
     trace = parameters(rows(config), title="<b>%{x}").data[0]
-    assert trace.labels[0].startswith("&lt;b&gt;&#37;{x}")
+    assert trace.labels[0] == "&lt;b&gt;&#37;{x}"
     assert not any("layer.99." in id_ for id_ in trace.ids)
     assert "encoder/layer 99/feed-forward" in trace.ids
 
@@ -120,7 +151,7 @@ def test_bars_stack_to_the_models() -> None:
 def test_a_model_can_be_given_by_its_name() -> None:
     named = parameters("gpt2")
     assert list(named.data[0].values) == list(parameters(bartviz.parameters("gpt2")).data[0].values)
-    assert "gpt2" in named.data[0].labels[0]
+    assert named.data[0].labels[0] == "gpt2"
 
 
 def test_two_maps_on_one_scale_have_the_areas_of_their_models() -> None:

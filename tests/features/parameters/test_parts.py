@@ -36,6 +36,16 @@ def test_the_model_of_the_sidebar_is_counted_at_first(app: App) -> None:
         assert f"{total} parameters" in html(app("parameters", record=None, model=model)), model
 
 
+@pytest.mark.slow
+def test_the_legend_names_every_colour_of_a_layer_with_its_parameters(app: App) -> None:
+    shown = re.findall(r"<li>(?:<i [^>]*></i>)+(.*?)</li>", html(app("parameters", record=None, of="t5-small")))
+    attention, forward = 4 * 512 * 512 + 512, 2 * 512 * 2048 + 512  # matrices, and a norm without a bias
+    counts = {"self-attention": 12 * attention, "cross-attention": 6 * attention, "feed-forward": 12 * forward}
+    assert dict(entry.split(" · ")[:2] for entry in shown) == {
+        name: f"{count / 1e6:.1f} M" for name, count in counts.items()
+    }
+
+
 def test_bart_base(app: App) -> None:
     page = app("parameters", record=None, of="facebook/bart-base")
     assert not page.exception
