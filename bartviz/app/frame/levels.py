@@ -55,9 +55,14 @@ def at_least(level: str) -> bool:
 
 def head_name(head: Head) -> str:
     """The name of a head that begins a sentence: in words for beginners."""
+    return sentence_words.capitalized(head_within(head))
+
+
+def head_within(head: Head) -> str:
+    """``head_name`` within a sentence."""
     if at_least("intermediate"):
-        return sentence_words.capitalized(sentence_words.head(head.kind, head.layer, head.head))
-    return sentence_words.capitalized(sentence_words.head_in_words(head.layer, head.head))
+        return sentence_words.head(head.kind, head.layer, head.head)
+    return sentence_words.head_in_words(head.layer, head.head)
 
 
 def choose() -> Level:

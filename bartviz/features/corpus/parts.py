@@ -56,7 +56,7 @@ class Chosen:
 
     @property
     def name(self) -> str:
-        return sentence_words.head(self.head.kind, self.head.layer, self.head.head)
+        return levels.head_within(self.head)
 
 
 def choose() -> Chosen:

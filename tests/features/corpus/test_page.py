@@ -50,6 +50,8 @@ def test_it_begins_with_what_the_head_does_in_one_typical_text(app: App) -> None
     other = words(app("corpus", record=None, atlas="bert-tiny-en", by="entropy", layer="2", head="3"))
     value = examples.query("measure == 'entropy'").sort_values("rank").iloc[0]["value"]
     assert f"encoder L2H3, entropy {value:.2f}." in other
+    beginner = words(app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3", level="beginner"))
+    assert f"in “{html.escape(first['text'])}” head 3 of layer 2 {sentence}" in beginner
 
 
 def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) -> None:
