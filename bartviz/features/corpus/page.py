@@ -21,6 +21,7 @@ def main() -> None:
     with lead:
         show.lead(parts.one_text(chosen))
     parts.picture(chosen)
+    own.section()
     with levels.aside(_("More: from text to text, how far it looks, at which tokens"), key="corpus_more") as opened:
         if opened:
             parts.values(chosen)
@@ -29,7 +30,6 @@ def main() -> None:
     patterns.section(chosen)
     parts.known(chosen)
     parts_compare.compare(chosen)
-    own.section()
     levels.explain("corpus")
     show.downloads(
         "corpus",
