@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from bartviz.analysis.sentence_words import later_kind
+from bartviz.analysis import sentence_words
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
@@ -61,12 +61,18 @@ def head_query(head: Head, **more: str) -> dict[str, str]:
 
 def kind_of(kind: Kind) -> str:
     """A kind of attention within a sentence, in the visitor's language."""
-    return _(later_kind(kind))
+    return _(sentence_words.later_kind(kind))
 
 
 def named(head: Head) -> str:
     """A head within a sentence: its kind, and its short name."""
     return f"{kind_of(head.kind)} {head.short}"
+
+
+def where(head: Head, record: Record) -> dict[str, str]:
+    """The words of a sentence that says for a beginner, too, which head of which model a picture or number is of."""
+    place = sentence_words.head_in_words(head.layer, head.head)
+    return {"place": place, "kind": kind_of(head.kind), "model": record.model.name}
 
 
 def capitalized(sentence: str) -> str:

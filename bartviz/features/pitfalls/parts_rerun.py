@@ -19,7 +19,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
-from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link
+from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, where
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
@@ -52,6 +52,7 @@ def surprise(record: Record) -> None:
     if found is None or found.before is None or found.after is None:
         return
     show.lead(surprise_sentence(found.before, found.after))
+    show.note(_("It is {place} ({kind} attention) of {model}.", **where(head, record)))
     page.link(
         "experiments",
         _("Silence it"),

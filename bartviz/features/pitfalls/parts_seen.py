@@ -16,7 +16,16 @@ from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
-from bartviz.features.pitfalls.parts import capitalized, head_query, kind_of, named, one_map, sources_and_link, suited
+from bartviz.features.pitfalls.parts import (
+    capitalized,
+    head_query,
+    kind_of,
+    named,
+    one_map,
+    sources_and_link,
+    suited,
+    where,
+)
 from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
@@ -59,13 +68,20 @@ def weight_and_effect(record: Record) -> None:
             )
         show.lead(capitalized(sentence))
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
+        source = _(
+            "Drawn is {place} ({kind} attention) of {model}, the row of {token}.",
+            **where(gap.head, shown),
+            token=quote(names.labels[gap.row]),
+        )
         if not levels.at_least("intermediate"):  # what stands beside the picture is for others
             show.figure(drawn, key="pitfalls_gap", alt=sentence)
+            show.note(source)
             _about_contributions(gap)
             return
         bars, beside = st.columns([3, 2], gap="medium", vertical_alignment="center")
         with bars:
             show.figure(drawn, key="pitfalls_gap", alt=sentence)
+            show.note(source)
         with beside:
             _about_contributions(gap)
 

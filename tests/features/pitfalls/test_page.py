@@ -57,6 +57,11 @@ def test_each_warning_has_a_claim_with_numbers_a_picture_and_a_link(app: App) ->
 def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
     page = app("pitfalls", level="beginner")
     assert len(page.get("plotly_chart")) == 1  # the other pitfalls are folded
+    record = stand_in.record()
+    gap = pitfalls.gap(record)
+    assert gap is not None
+    of = f"Drawn is head {gap.head.head} of layer {gap.head.layer} ({gap.head.kind} attention) of {record.model.name}, "
+    assert of in words(page)
     page.session_state["folded_pitfalls_2"] = True
     page.run()
     mean = pitfalls.average(stand_in.record())
