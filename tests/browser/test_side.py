@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
+from tests.browser.finger import place_in
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=["desk", "phone"])
@@ -24,3 +27,23 @@ def test_both_models_read_the_text(visit: Open, shipped: str, size: tuple[int, i
     assert boxes[1]["y"] + boxes[1]["height"] <= size[1]  # both whole, on the first screen
     if size[0] > 600:
         assert boxes[0]["y"] == boxes[1]["y"]
+    for side, box in zip(("left", "right"), boxes, strict=True):  # the picker of a head is right above its map
+        picker = page.locator(f".st-key-{side}").bounding_box()
+        assert picker is not None
+        assert box is not None
+        assert 0 <= box["y"] - picker["y"] - picker["height"] < 80
+
+
+def test_a_word_that_is_chosen_in_one_map_is_framed_in_both(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/side?model=bart-tiny-en-de&text=The+dog+is+very+small.", size=(390, 844))
+    said = page.locator(".attention [data-is=said]")
+    expect(said).to_have_count(2)
+    settle(page)
+    plot = page.locator(".attention [data-is=plot]").first
+    for down in (0.5, 0.7):  # two of the rows in the middle
+        before = said.first.text_content() or ""
+        page.touchscreen.tap(*place_in(plot, 0.04, down))
+        expect(said.first).not_to_have_text(before)
+        word = re.match("“(.*?)”", said.first.text_content() or "")
+        assert word is not None
+        expect(said.last).to_contain_text(f"{word[0]} looks most at")

@@ -81,13 +81,13 @@ def main() -> None:
         show.note(alike(own, other, match, looked_at))
     first = [None, None] if match is None else [match.first, match.second]
     first = first if own is left else first[::-1]
-    row = 0 if own is None else parts.first_word(own)
+    word = 0 if own is None else parts.framed_word(own)
     for number, (run, side, head) in enumerate(zip((left, right), ("left", "right"), first, strict=True)):
         with above[number], st.container(key=f"side_side_{side}"):
             if run is not None:
                 parts.squares(run)
-                chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
         with below[number], st.container(key=f"side_map_{side}"):
             if run is not None:
-                parts.map_of(run, side, chosen, row, right if run is left else left)
+                chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
+                parts.map_of(run, side, chosen, word, right if run is left else left)
     levels.explain("side")

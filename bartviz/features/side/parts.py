@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 STYLE = Path(__file__).with_name("style.css")
 MODELS: dict[ModelKind, str] = {"encoder": "bert-tiny-en", "encoder-decoder": "bart-tiny-en-de"}  # that ship
+_WORD = "_side_word"  # the text, and the number of its word
 CELLS = 16  # along a side of a small square, at most
 MEANINGS: dict[Kind, str] = {
     "encoder": mark("reads in both directions"),
@@ -96,8 +97,14 @@ def looked_at(record: Record) -> Head | None:
     return head if chosen and head.kind == "encoder" else None
 
 
-def first_word(record: Record) -> int:
-    """Which word of the text is framed at first, special tokens not counted: that of the row every page shows first."""
+def framed_word(record: Record) -> int:
+    """Which word of the text is framed in both, special tokens not counted: the one last chosen in either map, at
+    first that of the row every page shows first."""
+    text, chosen = st.session_state.get(_WORD, ("", 0))
+    return chosen if text == record.source_text else _first_word(record)
+
+
+def _first_word(record: Record) -> int:
     row, groups = pick.first_row(record, "encoder"), word_groups(record.source)
     return next((number for number, at in enumerate(_spoken(record)) if row <= groups[at][-1]), 0)
 
@@ -115,9 +122,14 @@ def labels(record: Record) -> tuple[str, ...]:
 
 
 def map_of(record: Record, side: str, head: Head, word: int, beside: Record | None) -> None:
-    """A large map of one head of the encoder; the row of a word is framed at first. ``beside``: the other record."""
+    """A large map of one head of the encoder, in which the row of a word is framed; one that is chosen here
+    is framed in the other map, too. ``beside``: the other record."""
     places = _spoken(record)
-    st.html(f"<p class='bv-side-model bv-side-phone' aria-hidden='true'>{html.escape(record.model.name)}</p>")
+
+    def follow(choice: Choice) -> None:
+        if choice.row in places:
+            st.session_state[_WORD] = record.source_text, places.index(choice.row)
+
     canvas.show(
         record.attention("encoder"),
         key=f"side_{side}",
@@ -130,4 +142,5 @@ def map_of(record: Record, side: str, head: Head, word: int, beside: Record | No
         colors=pick.colors_of_words(record).sides("encoder"),
         plain=not levels.at_least("intermediate"),
         beside=() if beside is None else labels(beside),
+        on_change=follow,
     )
