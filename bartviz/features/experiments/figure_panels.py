@@ -290,7 +290,8 @@ def _title(panel: Panel, start: float, dark: bool) -> Part:
 def label_room(given: Sequence[Panel]) -> int:
     """The height of the longest column label below its grid, in pixels."""
     labels = [axes.short(label) for panel in given for label in panel.column_labels]
-    return max(map(theme.width, labels)) * 8 + 16 if max(map(len, labels)) > 3 else 24
+    room = max(map(theme.width, labels)) * 8 if max(map(len, labels)) > 3 else 16
+    return room + 2 * axes.STANDOFF
 
 
 def _below(given: Sequence[Panel]) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bartviz import figures
-from bartviz.drawing import theme
+from bartviz.drawing import axes, theme
 from bartviz.errors import SettingError
 from bartviz.features.experiments.figure import reach as reach_figure
 from bartviz.features.experiments.figure_panels import BAR, CELL, LEAST
@@ -98,7 +98,9 @@ def test_labels_have_their_room_above_the_colour_bar_and_rows_their_height() -> 
             plot = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b  # pixels
             assert plot == max(layers * CELL, LEAST)
             below = -figure.data[0].colorbar.y * plot if bar else figure.layout.margin.b
-            assert below > 13 * 0.62 * max(map(len, labels)) + 10  # letters of a 13 px typeface, upright
+            longest = max(map(len, labels))
+            text = 13 * 0.62 * longest if longest > 3 else 13 * 1.25  # pixels of a 13 px typeface, upright or level
+            assert below >= axes.STANDOFF + text + 6
             assert figure.layout.margin.b == round(below) + (BAR if bar else 0)
 
 
