@@ -22,6 +22,7 @@ from bartviz.text.labels import CONTINUES, MASKS
 from bartviz.text.tokens import Tokens
 
 STRONGEST = 3
+HATCHED = -0.05  # share of the largest number, below which a word speaks against the token: it is hatched (words.js)
 """Words that a sentence names, and that are taken away together."""
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 LATELY = 4  # tokens that recall what was written before

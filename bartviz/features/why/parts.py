@@ -254,7 +254,7 @@ def _strip(record: Record, name: str, result: Found | None, verdict: str, bold: 
 
 
 def _chip(chip: numbers.Chip) -> str:
-    against = " bv-against" if chip.share < -0.05 else ""
+    against = " bv-against" if chip.share < numbers.HATCHED else ""
     style = f"--w:{50 * max(chip.share, 0.0):.0f}%"
     title = sentence_words.signed(chip.value)
     return f"<i class='bv-why-chip{against}' style='{style}' title='{title}'>{html.escape(chip.word.text)}</i>"

@@ -22,11 +22,16 @@ from bartviz.drawing.colors import word_places
 from bartviz.features.why import numbers
 from bartviz.features.why.numbers import Chip, Place, Shown
 from bartviz.language import _
+from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 
 KEY = "why_line"
 RIBBONS = 5  # the strongest words, for which ribbons are drawn
-FAINTEST = 0.1  # share, below which there is no ribbon
+FAINTEST = 0.1  # share, below which there is no ribbon, and a colour is hardly seen
+WEAK, DARKEST = 15, 50  # percent of the colour in the legend; the second as in words.js
+AGAINST = (  # as in words.css
+    "repeating-linear-gradient(45deg, color-mix(in srgb, currentColor 22%, transparent) 0 2px, transparent 2px 6px)"
+)
 LONG = 90  # words of both lines, above which each scrolls in itself
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
@@ -45,11 +50,30 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     sent = payload(record, filled(places, at, guess), at, shown, said)
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
+    if shown is not None:
+        show.legend(meanings(start.kind_of(record), shown), label=_("Colours of the words"))
     if not levels.at_least("intermediate"):  # whose lead says it
         return
     before = None if shown is None else shown.before
     word = "" if before is None else quote(places[before].label)
     show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
+
+
+def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:
+    """What the colours of the words that are shown mean: each meaning with CSS backgrounds, from weak to strong."""
+    read, wrote = (tuple(_shade(color, share) for share in (WEAK, DARKEST)) for color in (kind, "decoder"))
+    shares = (*(chip.share for chip in shown.source), *shown.written)
+    found = {_("speaks for it, a little or much"): read}
+    if any(share >= FAINTEST for share in shown.written):
+        found = {
+            _("read, speaks for it, a little or much"): read,
+            _("written before, speaks for it, a little or much"): wrote,
+        }
+    return found | ({_("speaks against it"): (AGAINST,)} if any(share < numbers.HATCHED for share in shares) else {})
+
+
+def _shade(color: str, share: int) -> str:
+    return f"color-mix(in srgb, var(--bv-{color}) {share}%, var(--bv-page))"
 
 
 def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:

@@ -305,3 +305,25 @@ def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
     )
     assert [chip["color"] for chip in sent["output"]] == word_places(colors.predicts[place.row] for place in found)
     assert {chip["color"] for chip in sent["source"]} > {NONE}
+
+
+def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
+    def keyed(values: list[float], written: tuple[float, ...]) -> list[str]:
+        words = numbers.source_words(stand_in.record())
+        chips = tuple(numbers.Chip(word, value, value) for word, value in zip(words, values, strict=False))
+        return list(parts_words.meanings("cross", numbers.Shown(chips, written)))
+
+    assert keyed([-0.04, 1.0], (0.0, 0.01)) == ["speaks for it, a little or much"]
+    assert keyed([0.2, -1.0], (0.0,)) == ["speaks for it, a little or much", "speaks against it"]
+    both = ["read, speaks for it, a little or much", "written before, speaks for it, a little or much"]
+    assert keyed([0.2, 0.5], (1.0, 0.0)) == both
+    assert keyed([0.2, 0.5], (1.0, -0.1)) == [*both, "speaks against it"]
+
+
+def test_the_key_has_the_colours_of_the_words(app: App, asked: list[tuple[str, int]]) -> None:
+    drawn = visits.words(app("why", level="beginner"))
+    assert drawn.count("var(--bv-cross) 50%") == 1
+    assert f"const DARKEST = {parts_words.DARKEST};" in Path(parts_words.__file__).with_name("words.js").read_text(
+        "utf-8"
+    )
+    assert parts_words.AGAINST in Path(parts_words.__file__).with_name("words.css").read_text("utf-8")
