@@ -28,6 +28,7 @@ STYLE = Path(__file__).with_name("style.css")
 SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"
 _QUIZ, _TOUCHED, _CLASS = "_quiz", "quiz_touched", "quiz_class"
 _TOUCH = unseen("quiz_touch", Path(__file__).with_name("touch.js"))
+WORDS_ALONE = mark("The tokens in their order. There is no map here: it would show the answer.")
 TOUCH = {
     "row": mark("Touch the row."),
     "column": mark("Touch the column."),
@@ -230,6 +231,8 @@ def _picture(quiz: Quiz, question: Question) -> None:
         _TOUCH(key=_TOUCHED, data=told, on_touched_change=partial(_touched, quiz))
     if question.grids:
         show.note(_("The wider a ribbon, the more it looks there.") if _has_ribbons(question) else _(READ_SO))
+    elif question.line:
+        show.note(_(WORDS_ALONE))
 
 
 def _has_ribbons(question: Question) -> bool:

@@ -345,3 +345,15 @@ def test_the_link_of_each_kind_sets_the_page(app: App, kind: str) -> None:
 def test_it_speaks_korean(app: App) -> None:
     page = app("quiz", quiz_seed="3", lang="ko")
     assert "10문제 중 1번" in words(page)
+
+
+@pytest.mark.slow
+def test_a_beginners_question_has_a_map_or_says_why_it_has_none(app: App) -> None:
+    record = stand_in.record()
+    asked = questions(record, 3, COUNT, level="beginner")
+    assert any(not question.grids for question in asked)
+    for place, question in enumerate(asked, 1):
+        page = app("quiz", level="beginner", quiz_seed="3", quiz_question=str(place))
+        assert question.prompt in words(page)
+        assert (ui.WORDS_ALONE in words(page)) == (not question.grids)
+        assert question.grids or question.line
