@@ -323,7 +323,9 @@ def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
 def test_the_key_has_the_colours_of_the_words(app: App, asked: list[tuple[str, int]]) -> None:
     drawn = visits.words(app("why", level="beginner"))
     assert drawn.count("var(--bv-cross) 50%") == 1
-    assert f"const DARKEST = {parts_words.DARKEST};" in Path(parts_words.__file__).with_name("words.js").read_text(
-        "utf-8"
+    script, style = (
+        Path(parts_words.__file__).with_name(f"words.{ending}").read_text("utf-8") for ending in ("js", "css")
     )
-    assert parts_words.AGAINST in Path(parts_words.__file__).with_name("words.css").read_text("utf-8")
+    assert f"const DARKEST = {parts_words.DARKEST};" in script
+    assert f"share < {numbers.HATCHED})" in script
+    assert parts_words.AGAINST in style
