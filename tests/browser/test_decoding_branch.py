@@ -62,6 +62,26 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     assert "branch" not in page.url
 
 
+TOPS = """() => {
+    window.tops = new Set();
+    const [main, player] = ["[data-testid=stMain]", ".st-key-player"].map((one) => document.querySelector(one));
+    const look = () => {
+        window.tops.add(Math.round(player.getBoundingClientRect().top + main.scrollTop));
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+
+
+def test_the_player_stays_in_its_place_while_a_branch_is_written(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=3&level=intermediate&large=true")
+    page.evaluate(TOPS)
+    page.locator(".player form input").fill("x")
+    page.locator(".player").get_by_role("button", name="Follow", exact=True).click()
+    branched(page)
+    assert page.evaluate("[...window.tops].length") == 1
+
+
 def stacked(page: Page) -> bool:
     """Whether what stands below each other in the player does not overlap, from what was written to the film."""
     parts = (".output h4", ".output .now", ".heat", ".choice h4", ".bars li:last-child", ".scale", ".note", ".strip")

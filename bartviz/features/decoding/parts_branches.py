@@ -60,7 +60,8 @@ def current(record: Record) -> Record | None:
             st.query_params.pop(PARAMETER, None)
             return None
         follow(record, linked, asked=False)
-    branch: Record | None = tasks.show(TASK)
+    with st.container(key="branch_run"):
+        branch: Record | None = tasks.show(TASK)
     st.session_state[_SHOWN] = branch
     return branch
 
