@@ -94,3 +94,10 @@ def test_words_of_a_second_line_stand_beside_the_names_not_below_them(visit: Ope
     assert names is not None
     assert len({box["y"] for box in boxes if box is not None}) > 1
     assert all(box is not None and box["x"] >= names["x"] + names["width"] for box in boxes)
+
+
+def test_a_finger_finds_the_words(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising", size=(390, 844))
+    words = [box for word in page.locator(".bv-repair [data-words]").all() if (box := word.bounding_box())]
+    assert len(words) > 4
+    assert all(box["height"] >= 40 and box["width"] >= 24 for box in words)
