@@ -162,6 +162,15 @@ def test_large_type_reaches_the_pictures_and_what_is_pointed_at(visit: Open, ser
     expect(page.locator(".player [data-is=counter]")).to_have_text("9 / 9")  # the last row
 
 
+def test_large_type_leaves_the_menu_of_a_phone_free(visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks?large=true", size=(390, 844))
+    menu = page.locator("[data-testid=stExpandSidebarButton]").bounding_box()
+    display = page.locator(".st-key-share_place [data-testid=stPopoverButton]").first.bounding_box()
+    assert menu is not None
+    assert display is not None
+    assert menu["x"] + menu["width"] <= display["x"]
+
+
 @pytest.mark.thorough
 def test_the_sentence_of_a_page_is_as_far_from_the_strip_everywhere(visit: Open, shipped: str) -> None:
     page, gaps = visit(f"{shipped}/heads", size=(1366, 768)), {}
