@@ -133,12 +133,28 @@ def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> t
     return opened
 
 
+def popover(label: str, *, key: str) -> tuple[DeltaGenerator, bool]:
+    """A popover, and whether what it holds is on the screen: while it is closed the browser shows none of its fields
+    and sends what they had before a click elsewhere chose something else (``url_state.hold``)."""
+    drawn = st.popover(label, key=key, width="stretch", on_change="rerun")
+    before, st.session_state[f"_{key}_open"] = st.session_state.get(f"_{key}_open", False), drawn.open
+    return drawn, bool(before and drawn.open)  # in the run that opens it, the fields are told what to show
+
+
 def index(
-    label: str, count: int, *, key: str, default: int = 0, hint: str | None = None, names: Sequence[str] = ()
+    label: str,
+    count: int,
+    *,
+    key: str,
+    default: int = 0,
+    hint: str | None = None,
+    names: Sequence[str] = (),
+    shown: bool = True,
 ) -> int:
     """An index 0 ... count - 1 on a slider; draws nothing if there is only one. ``count`` >= 1.
 
-    ``names`` of what is counted, as the tokens of a text: that of the chosen one follows the label.
+    ``names`` of what is counted, as the tokens of a text: that of the chosen one follows the label. ``shown``: whether
+    the slider is on the screen (``popover``).
     """
     last = count - 1
     first = min(max(default, 0), last)
@@ -146,6 +162,8 @@ def index(
         st.session_state.pop(key, None)
         return 0
     url_state.carry(key, first)
+    if not shown:
+        url_state.hold(key, first)
     asked = st.query_params.get(key, "") if url_state.opened(key) else ""
     url_state.clamp(key, 0, last)
     if names:
@@ -188,16 +206,16 @@ def shown_kind(record: Record) -> Kind:
     return next((kind for kind in record.kinds if kind in asked), start.kind_of(record))
 
 
-def layer(record: Record, kind: Kind, *, default: int | None = None) -> int:
+def layer(record: Record, kind: Kind, *, default: int | None = None, shown: bool = True) -> int:
     """A layer of that kind (URL ``layer``), counted from 0; at first that of ``first_head``."""
     first = _of_kind(record, kind).layer if default is None else default
-    return index(_("Layer"), record.attention(kind).shape[0], key="layer", default=first)
+    return index(_("Layer"), record.attention(kind).shape[0], key="layer", default=first, shown=shown)
 
 
-def head(record: Record, kind: Kind, *, default: int | None = None) -> int:
+def head(record: Record, kind: Kind, *, default: int | None = None, shown: bool = True) -> int:
     """A head of that kind (URL ``head``), counted from 0; at first that of ``first_head``."""
     first = _of_kind(record, kind).head if default is None else default
-    return index(_("Head"), record.attention(kind).shape[1], key="head", default=first)
+    return index(_("Head"), record.attention(kind).shape[1], key="head", default=first, shown=shown)
 
 
 def first_head(record: Record, kind: Kind) -> Head:

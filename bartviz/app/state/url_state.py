@@ -361,6 +361,19 @@ def carry(key: str, default: float) -> None:
         st.session_state[key] = type(default)(float(kept.chosen[0])) if kept.chosen else default
 
 
+def hold(key: str, default: float) -> None:
+    """Let a number's field that the browser does not show have the last choice; call it before the field is drawn.
+
+    With every request the browser sends what such a field had when it was last on the screen, however old that is.
+    """
+    choice, (page, back), held = address().choice(key), open_page(), st.session_state.get(key)
+    if held is None or choice.page != page or back or choice.restored:
+        return
+    value = type(default)(float(choice.chosen[0])) if choice.chosen else default
+    if held != value and (str(held),) != _in_query(key):  # a link may have set it
+        st.session_state[key] = value
+
+
 def keep(key: str, value: float, default: float) -> None:
     """Remember a number or a switch for pages that ``carry`` it."""
     choices, previous, (page, _) = address(), _in_query(key), open_page()

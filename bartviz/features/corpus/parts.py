@@ -91,9 +91,11 @@ def choose() -> Chosen:
     with third:
         measure = pick.select(_("Measure"), names, key="by", default="alignment" if kind == "cross" else "previous")
     url_state.belong(pick.HEAD_OF, kind, dict(zip(("layer", "head"), best[measure], strict=True)))
-    with fourth, st.popover(_("Layer and head"), width="stretch"):
-        layer = pick.index(_("Layer"), layers, key="layer", default=best[measure][0])
-        number = pick.index(_("Head"), heads, key="head", default=best[measure][1])
+    with fourth:
+        popover, shown = pick.popover(_("Layer and head"), key="corpus_head")
+    with popover:
+        layer = pick.index(_("Layer"), layers, key="layer", default=best[measure][0], shown=shown)
+        number = pick.index(_("Head"), heads, key="head", default=best[measure][1], shown=shown)
     return Chosen(name, version, measure, Head(kind, layer, number), (layers, heads))
 
 
@@ -218,7 +220,8 @@ def _choose_clicked(layers: int, heads: int) -> None:
     """Choose the head of the cell, or of the point, that was clicked."""
     place = pick.clicked_head(_HEADS, layers, heads)
     if place is not None:
-        st.session_state["layer"], st.session_state["head"] = place
+        for key, number in zip(("layer", "head"), place, strict=True):
+            url_state.put_number(key, number)
 
 
 def values(chosen: Chosen) -> None:

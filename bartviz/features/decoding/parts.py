@@ -79,15 +79,16 @@ def choices(record: Record) -> tuple[int | None, int | None]:
     if not (levels.at_least("intermediate") or expander.requested("step_weights", ["step_weights", "layer", "head"])):
         shown = pick.shown_head(record, decoding.kind_of(record))
         return shown.layer, shown.head
-    with st.popover(_("Layer and head"), width="stretch"):
-        return _pickers(record)
+    popover, opened = pick.popover(_("Layer and head"), key="decoding_head")
+    with popover:
+        return _pickers(record, shown=opened)
 
 
-def _pickers(record: Record) -> tuple[int | None, int | None]:
+def _pickers(record: Record, *, shown: bool) -> tuple[int | None, int | None]:
     kind = decoding.kind_of(record)
     weights = pick.one_of(_("Weights"), named(WEIGHTS), key="step_weights")
-    layer = None if weights == "all" else pick.layer(record, kind)
-    head = pick.head(record, kind) if weights == "head" else None
+    layer = None if weights == "all" else pick.layer(record, kind, shown=shown)
+    head = pick.head(record, kind, shown=shown) if weights == "head" else None
     return layer, head
 
 

@@ -13,7 +13,7 @@ import streamlit as st
 
 from bartviz.app.components.invisible import unseen
 from bartviz.app.components.link_field import link_field
-from bartviz.app.controls import export, show
+from bartviz.app.controls import export, pick, show
 from bartviz.app.frame import levels, page, page_list, record_link, share
 from bartviz.app.state import url_state
 from bartviz.features.quiz import COUNT, MOST_QUESTIONS, MOST_SEED, figure_sheet, questions
@@ -116,7 +116,7 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
     before = (0, 0, 0)
     if kept is not None:
         if any(kept.taken) or any(kept.shown):  # else nothing was answered: the text of a link may just have arrived
-            st.session_state[PLACE] = 1
+            url_state.put_number(PLACE, 1)
         before = (kept.before[0] + kept.score[0], kept.before[1] + kept.score[1], kept.before[2] + kept.score[2])
     taken: list[list[int]] = [[] for _one in drawn]
     quiz = Quiz(record, seed, drawn, taken, [False] * len(drawn), before=before, wanted=count, level=level)
@@ -127,14 +127,16 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
 def choose(record: Record) -> Quiz:
     """The popover with the seed, the number of questions and the sheets; returns the quiz."""
     line, button, popover = show.halves("quiz", [3, 1.1, 1.1], align="center", after=True)
-    with popover, st.popover(_("For a class"), key=_CLASS, width="stretch", on_change="rerun"):
+    with popover:
+        held, shown = pick.popover(_("For a class"), key=_CLASS)
+    with held:
         hint = _("The same text, model and number give the same questions.")
-        seed = _number(_("Number of this quiz"), SEED, (0, MOST_SEED), 7, hint)
-        count = _number(_("How many questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None)
+        seed = _number(_("Number of this quiz"), SEED, (0, MOST_SEED), 7, hint, shown=shown)
+        count = _number(_("How many questions"), NUMBER, (1, MOST_QUESTIONS), COUNT, None, shown=shown)
         quiz = make_quiz(record, seed, count)
         hint = _("Counted from 1. It is part of the page's address, so a link opens this question.")
         last = max(len(quiz.questions), 1)
-        quiz.place = _number(_("Question shown"), PLACE, (1, MOST_QUESTIONS), 1, hint, last=last) - 1
+        quiz.place = _number(_("Question shown"), PLACE, (1, MOST_QUESTIONS), 1, hint, last=last, shown=shown) - 1
         if quiz.questions:
             _sheets(quiz)
     with button:
@@ -145,9 +147,11 @@ def choose(record: Record) -> Quiz:
 
 
 def _number(
-    label: str, key: str, ends: tuple[int, int], first: int, hint: str | None, *, last: int | None = None
+    label: str, key: str, ends: tuple[int, int], first: int, hint: str | None, *, last: int | None = None, shown: bool
 ) -> int:
     """A whole number from the address, clamped to ``ends`` and to ``last``, which changes with the questions."""
+    if not shown:
+        url_state.hold(key, first)
     least, most = ends[0], ends[1] if last is None else last
     wrong = url_state.within(key, least, most)
     value = st.number_input(
@@ -155,6 +159,7 @@ def _number(
     )
     number = min(max(int(value), least), most)
     url_state.number(key, wrong, number)
+    url_state.keep(key, number, first)
     return number
 
 
@@ -180,8 +185,8 @@ def _confirm(quiz: Quiz, answered: int) -> None:
 
 def _again(quiz: Quiz) -> None:
     """Start another round: a callback. Seeds are consecutive, so that a round can be repeated."""
-    st.session_state[PLACE] = 1
-    st.session_state[SEED] = (quiz.seed + 1) % (MOST_SEED + 1)
+    url_state.put_number(PLACE, 1)
+    url_state.put_number(SEED, (quiz.seed + 1) % (MOST_SEED + 1))
 
 
 def _score(quiz: Quiz) -> None:
@@ -402,7 +407,7 @@ def _repeat(quiz: Quiz) -> None:
 def _go_to(quiz: Quiz, number: int) -> None:
     """Go to a question, by its number from 1: a callback."""
     quiz.ended = False
-    st.session_state[PLACE] = number
+    url_state.put_number(PLACE, number)
 
 
 def _sheets(quiz: Quiz) -> None:

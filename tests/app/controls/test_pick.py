@@ -92,6 +92,34 @@ def test_what_is_moved_is_not_set_by_the_run_that_it_starts(record: Record) -> N
     assert not page.slider(key="layer").proto.set_value
 
 
+def folded() -> None:
+    import streamlit as st
+
+    from bartviz.app.controls import pick
+    from bartviz.app.state import url_state
+
+    st.button("third", key="third", on_click=url_state.put_number, args=("layer", 3))
+    popover, shown = pick.popover("Where", key="where")
+    with popover:
+        st.session_state["picked"] = pick.index("Layer", 5, key="layer", shown=shown)
+
+
+def test_a_closed_field_does_not_undo_what_a_button_chose() -> None:
+    """The browser sends with each request what a closed field had when it was last on the screen."""
+    page = AppTest.from_function(folded, default_timeout=120).run()
+    assert page.session_state["picked"] == 0
+    page.button(key="third").click().run()
+    assert page.session_state["picked"] == 3
+    page.slider(key="layer").set_value(1).run()
+    assert page.session_state["picked"] == 3
+    page.session_state["where"] = True
+    page.slider(key="layer").set_value(1).run()  # opened: the request still has the old value
+    assert page.session_state["picked"] == 3
+    page.slider(key="layer").set_value(1).run()  # by the visitor
+    assert page.session_state["picked"] == 1
+    assert not page.exception
+
+
 @pytest.mark.slow
 def test_a_number_of_one_page_never_sets_a_number_of_another_page() -> None:
     """A seed must not come back as a switch, nor a share as one of other ends: a shared key is the same picker."""

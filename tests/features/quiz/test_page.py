@@ -212,6 +212,8 @@ def test_another_level_keeps_the_round_once_a_question_is_answered(app: App) -> 
     assert not page.exception
     assert "Question 1 of 10 · Level: Intermediate · new questions will be for: Expert" in words(page)
     assert "1 of 1 correct" in words(page)
+    page.session_state["quiz_class"] = True
+    page.run()
     page.number_input(key="quiz_seed").set_value(4).run()
     assert "Level: Expert" in words(page)
     assert "new questions will" not in words(page)
