@@ -40,7 +40,7 @@ NAMES: Mapping[str, str] = {
 }
 _EVENLY = mark("spreads evenly")
 # Words that choose each other are paired, rightly or not: without an alignment by hand no head is said to align.
-_DIRECTIONS = {BACK: mark("one to one, first row on special tokens")}
+_DIRECTIONS = {BACK: mark("one to one, except the first word")}
 # What such a head does, as the rest of a sentence that begins with the head.
 _HABITS: Mapping[str, str] = {
     "alignment": mark("links words one to one"),
@@ -71,7 +71,7 @@ _EXPLAINED: Mapping[str, str] = {
     "punctuation": mark("The rows look mostly at full stops, commas and the like."),
     "evenness": mark("The rows look at all tokens about equally."),
 }
-_EXPLAINED_DIRECTIONS = {BACK: mark("Its first row, which has read no word yet, looks at special tokens.")}
+_EXPLAINED_DIRECTIONS = {BACK: mark("Before the first word it has read none, and looks at special tokens.")}
 ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark("aligns the word just read")}
 """Names of heads of cross-attention whose links agree with alignments by hand, by the measure that says so."""
 WRONG = 0.5

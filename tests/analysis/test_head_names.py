@@ -61,9 +61,7 @@ KEY = ("<s>", "a", " b", " c", "</s>")
 OUTPUT = stand_in.tokens(("C", " B", " A", "</s>"))
 
 
-@pytest.mark.parametrize(
-    ("ahead", "called"), [(True, "one to one"), (False, "one to one, first row on special tokens")]
-)
+@pytest.mark.parametrize(("ahead", "called"), [(True, "one to one"), (False, "one to one, except the first word")])
 def test_a_head_that_pairs_words_is_said_to_rest_in_its_first_row(ahead: bool, called: str) -> None:
     attention = head(ALIGNED[ahead], KEY, "cross")
     found = head_names.name(measures(attention, query=OUTPUT), 0, 0)
@@ -101,7 +99,7 @@ def test_the_best_of_those_that_rest_in_the_first_row_and_of_those_that_do_not_c
     model = bartviz.load("bart-tiny-en-de")
     measured = of_record(bartviz.capture(model, "I want to buy a car."), "cross")
     first = [(place, given.title) for place, given in head_names.clearest(measured)[:4]]
-    assert ((1, 4), "one to one, first row on special tokens") in first
+    assert ((1, 4), "one to one, except the first word") in first
     assert [title for _, title in first].count("one to one") == 1
 
 
@@ -121,4 +119,4 @@ def test_every_name_is_explained_in_a_sentence_of_its_own() -> None:
     said = [name.explained for name in names]
     assert len(set(said)) == len(names)
     assert all(one.endswith(".") for one in said)
-    assert head_names.Name("alignment", 0.9, 0.5, BACK).explained.startswith(f"{said[0]} Its first row")
+    assert head_names.Name("alignment", 0.9, 0.5, BACK).explained.startswith(f"{said[0]} Before the first word")
