@@ -134,7 +134,7 @@ export default function ({ parentElement, data }) {
   };
   // What else stays in view on a phone stands below the player.
   const page = document.documentElement.style,
-    height = new ResizeObserver(() => page.setProperty("--bv-player-high", `${root.offsetHeight}px`));
+    height = new ResizeObserver(() => page.setProperty("--bv-covered", `${root.offsetHeight}px`));
   height.observe(root);
   go(ALL);
   stop();
@@ -146,7 +146,7 @@ export default function ({ parentElement, data }) {
     clearInterval(timer);
     style.remove();
     height.disconnect();
-    page.removeProperty("--bv-player-high");
+    page.removeProperty("--bv-covered");
     document.removeEventListener("pointermove", point);
     document.removeEventListener("pointerdown", point);
     document.removeEventListener("keydown", nowhere);
