@@ -127,7 +127,7 @@ def row(record: Record, chosen: Chosen) -> None:
     alt = _(
         "The arithmetic of {head} for {query}, from query and keys to the output.",
         head=chosen.one.name,
-        query=chosen.one.query_label,
+        query=predicts(record, chosen.one) or chosen.one.query_label,
     )
     _rows, colors = pick.colors_of_words(record).sides(chosen.one.kind)
     figure = partial(

@@ -142,4 +142,4 @@ def test_a_row_has_the_same_name_on_each_page(record: Record) -> None:
     for page in filter(page_list.has, ("inside", "heads", "masks")):
         labels = {slider.label for slider in visits.opened(page, record, level="intermediate").slider}
         assert "Query token" not in labels
-        assert "Row" in labels or page == "masks"
+        assert {label.split(":")[0] for label in labels} & {"Row"} or page == "masks"
