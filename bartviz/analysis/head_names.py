@@ -58,15 +58,15 @@ _HABITS_OF_DIRECTIONS = {BACK: mark("links words one to one, except the first")}
 # The same in a sentence of its own, for a reader who meets the name for the first time.
 _EXPLAINED: Mapping[str, str] = {
     "alignment": mark(
-        "Words are paired: each row looks most at one word, and no other row looks at that word more. The pairs may be "
+        "Most of the weight pairs words: a row looks most at a word that no other row looks at more. The pairs may be "
         "wrong."
     ),
-    "previous": mark("Each row looks mostly at the token just before its own."),
-    "next": mark("Each row looks mostly at the token just after its own."),
-    "itself": mark("Each row looks mostly at its own token."),
-    "same": mark("Each row looks mostly at the other places of its own word."),
-    "diagonal": mark("Each row looks a little further on than the row above it, as one reads."),
-    "first": mark("Almost every row looks mostly at the first token, whatever it is."),
+    "previous": mark("The rows look mostly at the token just before their own."),
+    "next": mark("The rows look mostly at the token just after their own."),
+    "itself": mark("The rows look mostly at their own token."),
+    "same": mark("The rows look mostly at the other places of their own word."),
+    "diagonal": mark("The further down a row is, the further on it tends to look, as one reads."),
+    "first": mark("The rows look mostly at the first token, whatever it is."),
     "special": mark("The rows look mostly at special tokens such as <s>, which stand for no word."),
     "punctuation": mark("The rows look mostly at full stops, commas and the like."),
     "evenness": mark("The rows look at all tokens about equally."),
