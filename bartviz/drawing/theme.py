@@ -229,17 +229,39 @@ def _titled(title: Any, dark: bool) -> dict[str, Any]:
 def enlarged(figure: go.Figure, factor: float) -> go.Figure:
     """The same figure for a projector: fonts ``factor`` times as large, and all space for text too.
 
-    Tokens next to a map grow less, because they have little space; numbers within cells and the cells do not grow.
+    Tokens next to a map grow less, because they have little space; texts within cells as far as the cells, which do not
+    grow, have room for them.
     """
     plain = figure.to_plotly_json()
-    for part in (plain["layout"], *plain["data"]):
-        _enlarge(part, factor)
-    if plain["layout"].get("height"):
-        plain["layout"]["height"] = round(plain["layout"]["height"] * (1 + factor) / 2)
+    shape = plain["layout"]
+    if shape.get("height"):
+        shape["height"] = round(shape["height"] * (1 + factor) / 2)
+    for trace in plain["data"]:
+        _enlarge(trace, _within_cells(trace, shape, factor) if trace.get("mode") == "text" else factor)
+    _enlarge(shape, factor)
     return Figure(plain)
 
 
+_LEAST = 600  # pixels: half of a projector's width, which a figure has at least
+_AROUND = (60, 120)  # pixels beside and above the cells, for the axes and a colour bar
+_LETTER = (0.6, 1.2)  # width and height of a letter, as shares of its size
 _ROOM = frozenset({"t", "r", "b", "l", "pad", "standoff", "xshift", "yshift", "borderpad"})  # all in pixels
+
+
+def _within_cells(trace: Mapping[str, Any], shape: Mapping[str, Any], factor: float) -> float:
+    """How much larger the texts of a trace can be, at most ``factor``, in cells that are 1 wide and 1 high."""
+    texts, size = trace.get("text"), trace.get("textfont", {}).get("size")
+    if size is None or texts is None or not len(texts):
+        return factor
+    letters = (max(width(html.unescape(str(text))) for text in texts), 1)
+    pixels = (_LEAST, shape.get("height") or _LEAST)
+    rooms = []
+    for name, whole, around, letter, count in zip("xy", pixels, _AROUND, _LETTER, letters, strict=True):
+        axis = shape.get(f"{name}axis{trace.get(f'{name}axis', name)[1:]}", {})
+        low, high = axis.get("domain") or (0.0, 1.0)
+        first, last = axis.get("range") or (min(trace[name]) - 0.5, max(trace[name]) + 0.5)
+        rooms.append((whole - around) * (high - low) / abs(last - first) / (letter * max(count, 1)))
+    return min(factor, max(1.0, float(min(rooms) / size)))
 
 
 def _enlarge(part: dict[str, Any], factor: float, *, font: bool = False) -> None:
@@ -247,8 +269,7 @@ def _enlarge(part: dict[str, Any], factor: float, *, font: bool = False) -> None
     for name, value in part.items():
         if isinstance(value, dict):
             close = name == "tickfont" and part.get("ticktext") is not None
-            within = name == "textfont" and part.get("mode") == "text"
-            _enlarge(value, 1 if within else factor**0.5 if close else factor, font=name.endswith("font"))
+            _enlarge(value, factor**0.5 if close else factor, font=name.endswith("font"))
         elif name in ("annotations", "shapes") and value:
             for each in value:
                 _enlarge(each, factor)

@@ -136,6 +136,23 @@ def test_large_type_enlarges_letters_and_their_room_and_nothing_else() -> None:
     assert figure.layout.annotations[0].font.size == 12
 
 
-def test_numbers_within_cells_keep_their_size_as_the_cells_do() -> None:
-    numbers = {"type": "scatter", "mode": "text", "text": ["−.21"], "textfont": {"size": 11}}
-    assert theme.enlarged(theme.build([numbers], {}), 1.4).data[0].textfont.size == 11
+@pytest.mark.parametrize(("columns", "size"), [(4, 15.4), (12, 15.4), (24, 12.5), (60, 11)])
+def test_numbers_within_cells_grow_as_far_as_the_cells_have_room(columns: int, size: float) -> None:
+    # At least 540 pixels for the cells: 135, 45, 22.5 and 9 for each. ".21" is 1.8 of its size wide.
+    numbers = {
+        "type": "scatter",
+        "mode": "text",
+        "x": np.arange(columns),
+        "y": np.zeros(columns),
+        "text": [".21"] * columns,
+        "textfont": {"size": 11},
+    }
+    layout = {"xaxis": {"range": [-0.5, columns - 0.5]}, "yaxis": {"range": [-0.5, 3.5]}}
+    large = theme.enlarged(theme.build([numbers], layout, height=300), 1.4)
+    assert large.data[0].textfont.size == pytest.approx(size)
+
+
+def test_numbers_in_low_cells_keep_their_size() -> None:
+    numbers = {"type": "scatter", "mode": "text", "x": [0], "y": [0], "text": [".21"], "textfont": {"size": 11}}
+    low = theme.build([numbers], {"yaxis": {"range": [-0.5, 19.5]}}, height=300)  # (360 − 120) / 20 = 12 pixels high
+    assert theme.enlarged(low, 1.4).data[0].textfont.size == 11
