@@ -55,21 +55,24 @@ _HABITS: Mapping[str, str] = {
     "evenness": mark("spreads its weight evenly"),
 }
 _HABITS_OF_DIRECTIONS = {BACK: mark("links words one to one, except the first")}
-# The same in a sentence of its own, for a reader who meets the name for the first time.
+# The same in a sentence of its own, for a reader who meets the name for the first time. Rows of special tokens are not
+# measured (``measures.counted``), so it is words that do it.
 _EXPLAINED: Mapping[str, str] = {
     "alignment": mark(
         "Most of the weight pairs words: a row looks most at a word that no other row looks at more. The pairs may be "
         "wrong."
     ),
-    "previous": mark("The rows look mostly at the token just before their own."),
-    "next": mark("The rows look mostly at the token just after their own."),
-    "itself": mark("The rows look mostly at their own token."),
-    "same": mark("The rows look mostly at the other places of their own word."),
-    "diagonal": mark("The further down a row is, the further on it tends to look, as one reads."),
-    "first": mark("The rows look mostly at the first token, whatever it is."),
-    "special": mark("The rows look mostly at special tokens such as <s>, which stand for no word."),
-    "punctuation": mark("The rows look mostly at full stops, commas and the like."),
-    "evenness": mark("The rows look at all tokens about equally."),
+    "previous": mark("Words look mostly at the token just before them."),
+    "next": mark("Words look mostly at the token just after them."),
+    "itself": mark("Words look mostly at themselves."),
+    "same": mark("A word that can see the same word somewhere else looks mostly there."),
+    "diagonal": mark(
+        "Words look mostly at the straight line from one corner of the map to the other: the texts are read in step."
+    ),
+    "first": mark("Words look mostly at the first token, whatever it is."),
+    "special": mark("Words look mostly at special tokens such as <s>, which stand for no word."),
+    "punctuation": mark("Words look mostly at full stops, commas and the like."),
+    "evenness": mark("Words spread their weight over all tokens, almost as evenly as possible."),
 }
 _EXPLAINED_DIRECTIONS = {BACK: mark("Before the first word it has read none, and looks at special tokens.")}
 ALIGNING = {"error_predicts": mark("aligns the next word"), "error_reads": mark("aligns the word just read")}
