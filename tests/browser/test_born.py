@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from scripts.settled import settle
 from tests.browser.conftest import Open
@@ -53,17 +53,17 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(training.locator(".answer b").first).to_have_text("abchdef", timeout=PATIENCE)
     expect(state).to_have_text("Nothing is learned yet: its weights are random.")
     page.get_by_label("a line from top right to bottom left").check()
-    guess = training.locator(".guess")
-    height = guess.evaluate("(place) => place.clientHeight")
+    judged = training.locator(".judged")
+    height = judged.evaluate("(place) => place.clientHeight")
     page.get_by_role("button", name="Start", exact=True).click()
     learns(page, 0)
     learns(page, steps(page))
-    expect(guess.locator(".judged")).to_be_empty()
+    expect(judged).to_be_empty()
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(state).to_have_text(re.compile(r"^Stopped\. Step \d+: "), timeout=PATIENCE)
     expect(training.locator(".verdict")).to_contain_text("of its weight on the place")
-    expect(guess.locator(".judged")).to_have_text(re.compile("^(Your guess was right|You guessed)"))
-    assert guess.evaluate("(place) => place.clientHeight") == height  # nothing moves when it comes
+    expect(judged).to_have_text(re.compile("^(Your guess was right|You guessed)"))
+    assert judged.evaluate("(place) => place.clientHeight") == height  # nothing moves when it comes
     settle(page)
     before = steps(page)
     assert before > 0
@@ -84,6 +84,24 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(page).to_have_url(re.compile("seed=2"))
     expect(state).to_have_text("Nothing is learned yet: its weights are random.", timeout=PATIENCE)
     expect(training.locator(".answer")).to_contain_text("faed")
+
+
+def test_on_a_phone_the_map_and_the_curves_are_in_sight_while_it_learns(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/born?width=16", size=(390, 844))
+    training = page.locator(".training")
+    guess, start, bar = training.locator(".guess"), training.locator(".start"), page.get_by_test_id("stHeader")
+    assert edge(guess, "bottom") <= edge(start, "top")  # first the guess, then the start
+    start.tap()
+    expect(training.locator(".course figcaption")).to_be_in_viewport(ratio=1)
+    for part in (".maps", ".curves", ".start"):
+        expect(training.locator(part)).to_be_in_viewport(ratio=1)
+    assert edge(bar, "bottom") <= edge(start, "top")  # it is not covered
+    expect(training.locator(".key.told")).to_be_hidden()  # with a causal mask it would be the line of the right texts
+
+
+def edge(part: Locator, side: str) -> float:
+    """Where the top or the bottom of a part is on the screen, in pixels."""
+    return float(part.evaluate("(node, side) => node.getBoundingClientRect()[side]", side))
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import { TASKS } from "./tasks.js";
 import { Training } from "./training.js";
 
 const REDRAWN = 100; // milliseconds between two pictures of the map
+const MOST = 3; // steps between two pictures: a fast machine would be through before anybody has looked
 const SHARE = 8; // judging takes one part in so many of the time
 const tell = (message) => /** @type {any} */ (globalThis).postMessage(message);
 
@@ -14,12 +15,10 @@ let running = false;
 let turn = 0; // of learning: a new one ends the one before
 /** @type {string[]} */
 let words = [];
-let attempted = -Infinity,
-  judged = 0,
+let judged = 0,
   took = 0;
 
 function attempt() {
-  attempted = performance.now();
   tell({ attempt: training.attempt(words), steps: training.learner.steps });
 }
 
@@ -34,13 +33,14 @@ function judge() {
 /** Learns until the next picture, lets messages in, and goes on, unless another turn has begun. */
 function run(mine) {
   if (!running || mine !== turn) return;
-  do training.learn();
-  while (performance.now() - attempted < REDRAWN);
+  const since = performance.now(),
+    left = () => REDRAWN - (performance.now() - since);
+  for (let step = 0; step < MOST && left() > 0; step++) training.learn();
   attempt();
   if (performance.now() - judged > SHARE * took) judge();
   if (training.done) running = false;
   tell({ running, done: training.done });
-  setTimeout(() => run(mine));
+  setTimeout(() => run(mine), left());
 }
 
 globalThis.onmessage = ({ data }) => {

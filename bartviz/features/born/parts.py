@@ -54,7 +54,7 @@ WORDS: Mapping[str, str] = {
     "own": mark("texts right"),
     "told": mark("right if told"),
     "weight": mark("each head's weight on the right place"),
-    "loss": mark("training loss, in nats"),
+    "loss": mark("training loss (0: the right word is certain)"),
     "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),
     "mirrored": mark("a line from top right to bottom left"),

@@ -136,3 +136,20 @@ test("without the causal mask it learns sooner, looks at no place, and is wrong 
   assert.ok(open.own < 0.1, `writes ${open.own}`);
   assert.ok(Math.max(...open.heads.map(({ mirrored }) => mirrored)) < 0.4);
 });
+
+test("a worker that is fast takes its time: at most some forty steps in a second", async () => {
+  const steps = [];
+  const seen = new Promise((resolve) => {
+    /** @type {any} */ (globalThis).postMessage = ({ attempt, steps: taken }) => {
+      if (attempt && steps.push(taken) === 8) resolve(undefined);
+    };
+  });
+  await import("../../../bartviz/explorer/learning/worker.js");
+  const ask = (data) => /** @type {any} */ (globalThis).onmessage({ data });
+  const began = performance.now();
+  ask({ start: { ...SETTINGS, width: 2, heads: 1 } });
+  ask({ go: true });
+  await seen;
+  ask({ stop: true });
+  assert.ok(steps.at(-1) / ((performance.now() - began) / 1000) < 40);
+});

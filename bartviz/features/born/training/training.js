@@ -39,7 +39,10 @@ class View {
     this.find = (name) => root.querySelector(name);
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(root);
-    this.find(".start").onclick = () => this.press();
+    this.find(".start").onclick = () => {
+      this.press();
+      if (this.running) this.bringInSight();
+    };
     this.find("form").onsubmit = (event) => {
       event.preventDefault();
       this.try();
@@ -133,6 +136,12 @@ class View {
     this.write();
   }
 
+  /** A training is short: its map and its curves are on the screen from its first step on. */
+  bringInSight() {
+    if (this.find(".course figure").getBoundingClientRect().bottom <= innerHeight) return;
+    this.find(".bar").scrollIntoView({ behavior: calm() ? "auto" : "smooth" });
+  }
+
   try() {
     const { task } = this.data.settings,
       { split, most, source } = TASKS[task],
@@ -191,6 +200,7 @@ class View {
       this.said = performance.now();
     }
     this.find(".course figure").hidden = !begun;
+    this.find(".key.told").hidden = this.data.settings.causal;
     this.root.dataset.running = String(running);
     this.root.dataset.steps = String(last?.steps ?? 0);
     last?.heads.forEach(({ layer, head, right }, at) => {
@@ -313,18 +323,20 @@ class View {
       ),
     );
     line(
-      judgements.map(({ told }) => told),
-      share,
-      theme.ink,
-      2,
-      [5, 4],
-    );
-    line(
       judgements.map(({ own }) => own),
       share,
       theme.ink,
       3,
     );
+    if (!this.data.settings.causal)
+      // with a causal mask it is the same line
+      line(
+        judgements.map(({ told }) => told),
+        share,
+        theme.ink,
+        2,
+        [5, 4],
+      );
     line(
       judgements.map(({ loss }) => loss / most),
       nats,
