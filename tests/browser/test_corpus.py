@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from scripts.settled import settle
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, go
 
 
 def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped: str) -> None:
@@ -15,6 +15,11 @@ def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped:
     page.locator(".st-key-corpus_highest_1_open button").first.click()
     expect(page).to_have_url(re.compile(r"/heads\?"))
     expect(page.locator(".bv-lead").first).to_contain_text("Head 4 of layer 1")
+    page.get_by_role("link", name="Back to Corpus of texts").click()
+    expect(page).to_have_url(re.compile(r"/corpus(\?|$)"))
+    expect(page.locator(".bv-lead").first).to_contain_text("head 4 of layer 1")
+    go(page, "Heads")
+    expect(page.get_by_role("link", name="Back to")).to_have_count(0)
 
 
 def test_a_click_on_a_cell_or_a_point_chooses_its_head(visit: Open, shipped: str) -> None:

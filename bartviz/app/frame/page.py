@@ -23,6 +23,7 @@ from bartviz.app.frame import (
     share,
     sidebar,
     theme,
+    way_back,
 )
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
@@ -192,6 +193,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         needs_record and error is not None and error is not first_record.error()
     )  # an error at the start is not about a request
     with line:
+        way_back.begin(word)
         shown = None if refused else record
         if session.running() is not None:
             progress.follow(session.running, key="cancel")
@@ -236,8 +238,8 @@ def link(
     Draws nothing if the menu does not have that page.
     """
     if page_list.has(word):
-        query_params = dict(query) if query else None
-        st.page_link(page_list.page(word).file, label=label, query_params=query_params, icon=icon, width=width)
+        words = way_back.from_here(word, query)
+        st.page_link(page_list.page(word).file, label=label, query_params=words or None, icon=icon, width=width)
 
 
 def _report(error: BartvizError, record: Record | None) -> None:

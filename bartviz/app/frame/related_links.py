@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from bartviz.analysis import sentence_words
-from bartviz.app.frame import levels, page_list
+from bartviz.app.frame import levels, page_list, way_back
 from bartviz.language import _, mark
 from bartviz.record.attention import Head
 
@@ -84,7 +84,8 @@ def to_other_views(record: Record, here: str, head: Head, row: int | None = None
 
 def _list(links: Sequence[Link]) -> None:
     for link in links:
-        st.page_link(page_list.page(link.to).file, label=_(link.label), query_params=dict(link.query))
+        query = way_back.from_here(link.to, link.query)
+        st.page_link(page_list.page(link.to).file, label=_(link.label), query_params=query)
 
 
 def _begins(text: str) -> None:

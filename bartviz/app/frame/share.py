@@ -13,7 +13,7 @@ import streamlit as st
 
 from bartviz.app.components.link_field import link_field
 from bartviz.app.controls import show
-from bartviz.app.frame import page_hooks, settings
+from bartviz.app.frame import page_hooks, settings, way_back
 from bartviz.app.state import url_state as addresses
 from bartviz.language import _
 from bartviz.serving import first_record, hosts
@@ -129,7 +129,8 @@ def missing() -> None:
 
 def link(*, with_text: bool) -> str:
     """The address of this page with the choices of this visit; texts and the model are those in the sidebar."""
-    query = {key: st.query_params.get_all(key) for key in st.query_params if key not in settings.TEXTS}
+    left_out = (*settings.TEXTS, way_back.KEY)
+    query = {key: st.query_params.get_all(key) for key in st.query_params if key not in left_out}
     if with_text:
         query |= {key: [value] for key, value in _run().items()}
     return addressed((st.context.url or "").split("?")[0], query)

@@ -19,7 +19,7 @@ from bartviz.analysis.intervals import FEW
 from bartviz.analysis.means import BLOCK
 from bartviz.app import streamlit_internals
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.frame import levels, page, page_list, sidebar
+from bartviz.app.frame import levels, page, page_list, sidebar, way_back
 from bartviz.app.state import own_atlas, url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.corpus.atlas import Atlas
@@ -269,7 +269,7 @@ def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
     if opened:
         place = {"layer": str(chosen.head.layer), "head": str(chosen.head.head)}
         query = {"kind": chosen.head.kind, "weights": "head", "view": "map"} | place
-        streamlit_internals.switch_page(page_list.page("heads").file, query)
+        streamlit_internals.switch_page(page_list.page("heads").file, way_back.from_here("heads", query))
 
 
 def _runs(chosen: Chosen) -> bool:

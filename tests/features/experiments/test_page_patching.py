@@ -57,7 +57,7 @@ def test_the_shares_of_all_heads_are_shown(app: App, name: str, by: By) -> None:
     one = bartviz.patch(model, record, found.changed, by=by, step=step)
     assert analysis.sentence(one) in html.unescape(words(page))
     links = {link.proto.label: link.proto.query_string for link in page.get("page_link")}
-    assert links["Why this word?"] == f"row={one.row}"
+    assert links["Why this word?"] == f"row={one.row}&from=experiments"
     frame = next(table for table in tables(page) if "recovered" in table)
     assert frame["recovered"].tolist() == pytest.approx(one.to_dataframe()["recovered"].tolist(), abs=1e-3)
 

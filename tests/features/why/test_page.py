@@ -94,9 +94,11 @@ def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list
     assert "“kau” in “kaufen”: leave-one-out points to “.”, “car” and “a”." in words
     assert "Not complete." in words
     links = {link.proto.label: link.proto.query_string for link in page.get("page_link")}
-    assert links["Reading earlier layers"] == "kind=cross&row=5&around=lens"
+    assert links["Reading earlier layers"] == "kind=cross&row=5&around=lens&from=why"
     position = data["edges"][0][0]  # each word is one token
-    assert links["Which heads carry the change?"] == f"experiment=edit&side=source&position={position}&put=head"
+    assert (
+        links["Which heads carry the change?"] == f"experiment=edit&side=source&position={position}&put=head&from=why"
+    )
     assert sent(page.run())["chosen"] == 5  # the runs that follow, as when a method is there
 
 
