@@ -7,6 +7,7 @@ batches of a corpus are measured by the same ones.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -127,6 +128,16 @@ class Measure:
     @property
     def says(self) -> str:
         return _(self.meaning)
+
+    @property
+    def briefly(self) -> str:
+        """The first sentence of what it says."""
+        return re.split(r"(?<=\.) ", self.says, maxsplit=1)[0]
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its values are shares, from 0 to 1."""
+        return self.highest == 1 and self.lowest == 0
 
     @property
     def source(self) -> str:

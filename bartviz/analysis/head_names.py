@@ -110,10 +110,14 @@ class Name:
     @property
     def habit(self) -> str:
         """What the head does, with its share of the weight: “looks at the token before (90% of its weight)”."""
+        return self.does(percent(self.score))
+
+    def does(self, share: str) -> str:
+        """``habit`` with the share as it is written beside the sentence: 90%, or 0.90."""
         does = _(_HABITS_OF_DIRECTIONS.get(self.direction) or _HABITS[self.measure])
         if self.measure == "evenness":
             return does
-        return _("{does} ({share} of its weight)", does=does, share=percent(self.score))
+        return _("{does} ({share} of its weight)", does=does, share=share)
 
     @property
     def explained(self) -> str:

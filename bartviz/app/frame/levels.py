@@ -19,6 +19,7 @@ from bartviz.analysis import sentence_words
 from bartviz.app.controls import expander, pick, show
 from bartviz.app.frame import page_list
 from bartviz.language import _, mark, plural
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
 from bartviz.teaching.explanations import Explanation, explanation
 from bartviz.teaching.glossary import Term, glossary
@@ -63,6 +64,11 @@ def head_within(head: Head) -> str:
     if at_least("intermediate"):
         return sentence_words.head(head.kind, head.layer, head.head)
     return sentence_words.head_in_words(head.layer, head.head)
+
+
+def share(value: float) -> str:
+    """A share of weight: 69% for beginners, 0.69 for others."""
+    return f"{value:.2f}" if at_least("intermediate") else percent(value)
 
 
 def choose() -> Level:

@@ -14,6 +14,7 @@ from bartviz.drawing.arguments import expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, box, color_bar, unseen, written
 from bartviz.errors import SettingError, choices
 from bartviz.language import _
+from bartviz.language.percentages import percent
 from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
@@ -30,13 +31,15 @@ def atlas(
     kind: Kind | None = None,
     head: Head | None = None,
     intervals: bool = True,
+    percents: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """All heads of a kind by one measure: left the means as layers x heads, right each with its 95% interval.
 
     ``heads`` is the table of an atlas; ``head`` is framed; ``kind`` is by default the head's, else the first that has
-    the measure. The dotted line is even attention. Without ``intervals`` the means are drawn alone. Raises SettingError
-    for a measure, kind or head that the table lacks, and for a head of another kind.
+    the measure. The dotted line is even attention. Without ``intervals`` the means are drawn alone. With
+    ``percents`` the means of shares are written in per cent. Raises SettingError for a measure, kind or head that the
+    table lacks, and for a head of another kind.
 
     >>> atlas = bartviz.open_atlas("atlas")
     >>> figure = bartviz.figures.atlas(atlas.heads, measure="previous", kind="encoder")
@@ -56,7 +59,7 @@ def atlas(
     if head is not None and head.kind != chosen:
         raise SettingError(f"{head} is no head of {chosen} attention, the kind that is drawn.")
     rows = rows[rows["kind"] == chosen].sort_values(["layer", "head"])
-    mosaic = _mosaic(rows, measure, chosen, dark)
+    mosaic = _mosaic(rows, measure, chosen, dark, percents=percents and measure_of(measure).is_share)
     title = {"font": {"size": 13, "color": theme.palette(dark).faint}, "standoff": 6}
     names = [f"L{layer}H{number}" for layer, number in zip(rows["layer"], rows["head"], strict=True)]
     if head is not None and head.short not in names:
@@ -105,7 +108,7 @@ def _matrix(rows: pd.DataFrame) -> Floats:
     return np.asarray(table, np.float32)
 
 
-def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Part]:
+def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool, *, percents: bool) -> list[Part]:
     means = _matrix(rows)
     known = measure_of(measure)
     top = known.highest or float(np.nanmax(np.abs(means), initial=1e-6))
@@ -114,6 +117,8 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
     if known.lowest is None and np.nanmin(means, initial=0.0) < 0:
         scale, bottom = theme.difference_scale(dark), -top
         bar = _("{measure}, −{top:.3g} to {top:.3g}", measure=_label(measure), top=top)
+    if percents:
+        bar = _label(measure)
     cells: Part = {
         "type": "heatmap",
         "name": measure,
@@ -123,15 +128,15 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> list[Pa
         "colorscale": scale,
         "xgap": 2,
         "ygap": 2,
-        "colorbar": color_bar(bar, dark),
+        "colorbar": color_bar(bar, dark) | ({"tickformat": ".0%"} if percents else {}),
         "hoverinfo": "skip",  # the points on the cells have the text, and are what a click hits
     }
     down, across = (index.ravel() for index in np.indices(means.shape))  # counted layer by layer, as the points are
-    said = "<b>L%{y}H%{x}</b> %{customdata:.3f}<extra></extra>"
+    said = "<b>L%{y}H%{x}</b> %{customdata:" + (".1%" if percents else ".3f") + "}<extra></extra>"
     clicks = unseen(across, down, name="cells", size=18, customdata=means.ravel(), hovertemplate=said)
     if means.shape[1] > WRITTEN:
         return [cells, clicks]
-    texts = np.char.mod("%.2f" if top < 100 else "%.3g", means)
+    texts = np.vectorize(percent)(means) if percents else np.char.mod("%.2f" if top < 100 else "%.3g", means)
     return [cells, written(means, texts, top, scale, low=bottom), clicks]
 
 

@@ -29,7 +29,6 @@ from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure import atlas as drawing
 from bartviz.features.corpus.figure_distribution import distribution
 from bartviz.language import _
-from bartviz.language.percentages import percent
 from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
@@ -117,11 +116,13 @@ def one_text(chosen: Chosen) -> str:
     """What the head does in one text of about its mean, in words, and in all of them on average; the first is left out
     for an atlas without such a text."""
     n, mean = _mean(chosen)
-    if chosen.measure in head_names.NAMES:
-        over = _("On average over {n:,} texts it is {share}.", n=n, share=percent(mean))
-    else:
-        over = _("On average over {n:,} texts it is {value:.2f}.", n=n, value=mean)
+    over = _("On average over {n:,} texts it is {value}.", n=n, value=_written(chosen, mean))
     return f"{_in_one(chosen)} {over}".strip()
+
+
+def _written(chosen: Chosen, value: float) -> str:
+    """A value of the measure, as this level writes shares."""
+    return levels.share(value) if measure_of(chosen.measure).is_share else f"{value:.2f}"
 
 
 def _mean(chosen: Chosen) -> tuple[int, float]:
@@ -139,14 +140,14 @@ def _in_one(chosen: Chosen) -> str:
     if chosen.measure not in head_names.NAMES:
         title = measure_of(chosen.measure).title
         return _(
-            "For example, in “{text}”: {head}, {measure} {value:.2f}.",
+            "For example, in “{text}”: {head}, {measure} {value}.",
             text=text,
             head=chosen.name,
             measure=title,
-            value=value,
+            value=_written(chosen, value),
         )
-    habit = head_names.Name(chosen.measure, value, head_names.THRESHOLD).habit
-    return _("For example, in “{text}” {head} {habit}.", text=text, head=chosen.name, habit=habit)
+    does = head_names.Name(chosen.measure, value, head_names.THRESHOLD).does(_written(chosen, value))
+    return _("For example, in “{text}” {head} {habit}.", text=text, head=chosen.name, habit=does)
 
 
 def notice(chosen: Chosen) -> str:
@@ -159,10 +160,18 @@ def _notice(chosen: Chosen) -> str:
     return analysis.notice(analysis.evidence(of.heads, of.histograms, chosen.head), chosen.head)
 
 
-def all_heads(chosen: Chosen, *, intervals: bool = True, dark: bool) -> go.Figure:
-    """Every head of the kind by the measure; the chosen one is framed."""
-    head = chosen.head
-    return drawing(chosen.of.heads, measure=chosen.measure, kind=head.kind, head=head, intervals=intervals, dark=dark)
+def all_heads(chosen: Chosen, *, plain: bool = False, dark: bool) -> go.Figure:
+    """Every head of the kind by the measure; the chosen one is framed. ``plain``: as a beginner sees them, without
+    intervals and shares in per cent."""
+    return drawing(
+        chosen.of.heads,
+        measure=chosen.measure,
+        kind=chosen.head.kind,
+        head=chosen.head,
+        intervals=not plain,
+        percents=plain,
+        dark=dark,
+    )
 
 
 def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
@@ -189,12 +198,24 @@ def picture(chosen: Chosen) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show.what_to_do(how)
+        show.note(_explained(chosen))
         alt = _("Each head by its mean over the corpus, by layer and head")
-        drawn = partial(all_heads, chosen, intervals=False, dark=page.dark())
+        drawn = partial(all_heads, chosen, plain=True, dark=page.dark())
         show.figure(drawn, key=_HEADS, alt=alt, on_click=clicked)
         _said(chosen)
     with right:
         examples(chosen, ["highest", "lowest"])
+
+
+def _explained(chosen: Chosen) -> str:
+    """What the numbers of the picture are, for a reader who meets the measure and the word atlas for the first time."""
+    measure = measure_of(chosen.measure)
+    return _(
+        "Each square shows a head's average for “{measure}”. {says} An atlas is the collection of these averages for "
+        "one model.",
+        measure=measure.title,
+        says=measure.briefly,
+    )
 
 
 def _said(chosen: Chosen) -> None:
@@ -240,7 +261,7 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
         with column:
             st.subheader(_(EXAMPLES[which]), anchor=False)
             for row in rows[which]:
-                opens(f"corpus_{which}_{row['rank']}", f"<b>{row['value']:.2f}</b>", row, chosen)
+                opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))

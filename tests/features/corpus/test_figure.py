@@ -107,3 +107,11 @@ def test_what_cannot_be_drawn_is_refused_with_the_choices() -> None:
         figures.atlas(table(), measure="nothing")
     with pytest.raises(SettingError, match="No cross attention has the measure previous: choose encoder"):
         figures.atlas(table(), measure="previous", kind="cross")
+
+
+def test_shares_are_written_in_per_cent_where_they_are_asked_for_and_other_numbers_are_not() -> None:
+    share, bits = (figures.atlas(table(), measure=measure, percents=True) for measure in ("previous", "entropy"))
+    for figure, ends, ticks in ((share, True, ".0%"), (bits, False, None)):
+        numbers = next(trace for trace in figure.data if trace.name == "numbers")
+        assert all(text.endswith("%") == ends for text in numbers.text)
+        assert figure.data[0].colorbar.tickformat == ticks

@@ -45,12 +45,13 @@ def test_it_begins_with_what_the_head_does_in_one_typical_text(app: App) -> None
     said = words(app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3"))
     examples = shipped.atlas("bert-tiny-en").examples.query("layer == 2 and head == 3 and which == 'typical'")
     first = examples.query("measure == 'next'").sort_values("rank").iloc[0]
-    sentence = f"looks at the token after ({percent(first['value'])} of its weight)."
+    sentence = f"looks at the token after ({first['value']:.2f} of its weight)."
     assert f"in “{html.escape(first['text'])}” encoder L2H3 {sentence}" in said
     other = words(app("corpus", record=None, atlas="bert-tiny-en", by="entropy", layer="2", head="3"))
     value = examples.query("measure == 'entropy'").sort_values("rank").iloc[0]["value"]
     assert f"encoder L2H3, entropy {value:.2f}." in other
     beginner = words(app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3", level="beginner"))
+    sentence = f"looks at the token after ({percent(first['value'])} of its weight)."
     assert f"in “{html.escape(first['text'])}” head 3 of layer 2 {sentence}" in beginner
 
 
@@ -60,6 +61,12 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     heads = shipped.atlas("bart-tiny-en-de").heads
     best = heads[(heads["kind"] == "cross") & (heads["measure"] == "alignment")].nlargest(1, "mean").iloc[0]
     assert f"On average over {best['n']:,} texts it is {percent(best['mean'])}." in words(page)
+    (mosaic,) = (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
+    assert percent(best["mean"]) in next(trace for trace in mosaic["data"] if trace["name"] == "numbers")["text"]
+    assert "Each square shows a head's average for “one to one”. Weight on pairs of words that choose each other" in (
+        html.unescape(words(page))
+    )
+    assert "An atlas is the collection of these averages" in words(page)
     assert "95% interval 0." not in words(page)
     titles = [subheader.value for subheader in page.subheader]
     assert titles[:2] == ["Strongest examples", "Weakest examples"]
