@@ -94,6 +94,27 @@ def test_a_picture_grows_with_a_wide_screen(
     assert page.locator(picture).evaluate_all(SHARE) >= share
 
 
+PRESSED = [  # an address of the player, whose buttons, films and slider are below its picture
+    "decoding?large=true",
+    "decoding?large=true&level=intermediate",
+    "decoding?large=true&step=3&branch=3.77",
+    "?lesson=decoding&at=4&large=true",
+]
+
+
+@pytest.mark.some("decoding?large=true", "?lesson=decoding&at=4&large=true")
+@pytest.mark.parametrize(
+    "address", [one for one in PRESSED if there("decoding") and ("lesson" not in one or there("lessons"))]
+)
+def test_large_type_leaves_what_is_pressed_on_the_screen(visit: Open, shipped: str, address: str) -> None:
+    page = visit(f"{shipped}/{address}", size=(1920, 1080))
+    for size in ((1920, 1080), (1366, 768)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        settle(page)
+        for part in (".player [data-is=play]", ".player [data-is=scrub]"):
+            expect(page.locator(part)).to_be_in_viewport(ratio=1)
+
+
 WIDTHS = """paragraphs => paragraphs.map(
     (paragraph) => paragraph.getBoundingClientRect().width / parseFloat(getComputedStyle(paragraph).fontSize)
 )"""

@@ -31,6 +31,7 @@ import {
 } from "./numbers.js";
 
 const [FEWEST_BARS, MOST_BARS] = [5, 10];
+const BELOW = 8; // pixels of air
 
 /**
  * Theme and data -> colours: the kind's ramp of this theme, and plain colours for canvas.
@@ -215,12 +216,40 @@ function roomFor(bars) {
   return clamp(Math.floor((bars.parentElement.clientHeight - taken) / row) - 1, FEWEST_BARS, MOST_BARS);
 }
 
+/** How far what an element stands in has been scrolled. */
+function scrolled(element) {
+  let sum = 0;
+  for (let node = element; node; node = node.parentNode ?? node.host) sum += node.scrollTop ?? 0;
+  return sum;
+}
+
+/**
+ * The room of the picture, so that what is pressed below it is on the screen. Where the picture would be too low for what
+ * it holds, the type is smaller than the page's.
+ * @param {Player} it
+ */
+function makeRoom({ root, $ }) {
+  const size = typeSize(root),
+    stage = $("stage");
+  const pixels = (node, name) => parseFloat(getComputedStyle(node).getPropertyValue(name)) || 0;
+  root.style.zoom = String(size);
+  const lowest = pixels(stage, "min-height");
+  if (!lowest) return; // a narrow window, where the page scrolls
+  const [whole, picture, pressed] = [root, stage, $("strip")].map((node) => node.getBoundingClientRect());
+  const around = (pressed.bottom - whole.top - picture.height) / size + BELOW;
+  const lesson = pixels(root, "--bv-strip"); // it covers the page above
+  const seen = innerHeight - (lesson ? lesson + BELOW : whole.top + scrolled(root));
+  const zoom = clamp(seen / (around + lowest), 1, size);
+  root.style.zoom = String(zoom);
+  root.style.setProperty("--room", `${seen / zoom - around}px`);
+}
+
 /**
  * What depends on the size: the width of a frame; all of them where they fit, else the film scrolls.
  * @param {Player} it
  */
 export function fit(it) {
-  it.root.style.zoom = String(typeSize(it.root));
+  makeRoom(it);
   const width = frameWidth(it.$("film").clientWidth, lengthOf(it));
   it.root.style.setProperty("--frame", `${width}px`);
   const scrolls = it.root.classList.toggle("scrolls", width * lengthOf(it) > it.$("film").clientWidth + 1);

@@ -352,7 +352,7 @@ function listen(it) {
   ];
   it.unfollowed = () => (unfollow(), unlight());
   it.resized = new ResizeObserver(() => it.frames && (fit(it), measure(it), refresh(it)));
-  it.resized.observe(it.root);
+  for (const node of [it.root, document.documentElement]) it.resized.observe(node); // its room is the window's
 }
 
 /**
