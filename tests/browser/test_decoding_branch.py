@@ -101,6 +101,19 @@ def test_nothing_in_the_player_lies_over_its_neighbour(shipped: str, visit: Open
     assert stacked(page)
 
 
+@pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
+def test_the_temperature_and_its_button_are_in_one_line(shipped: str, visit: Open, locale: str) -> None:
+    page = visit(f"{shipped}/decoding?step=3&level=intermediate", locale=locale)
+    for size in ((1366, 768), (1280, 720)):
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+        settle(page)
+        first, last = (page.locator(f".player [data-is={part}]").bounding_box() for part in ("temperature", "draw"))
+        assert first is not None
+        assert last is not None
+        assert last["y"] <= first["y"] + first["height"] / 2 <= last["y"] + last["height"]
+        assert first["width"] >= 60
+
+
 @pytest.mark.thorough
 def test_a_branch_is_dropped_even_if_a_step_is_reported_right_after_it(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/decoding?step=7&branch=3.77")
