@@ -35,6 +35,16 @@ def strip(page: Page, which: str) -> list[str]:
     return page.locator(f".player [data-is={which}] .name").all_inner_texts()
 
 
+KINS = """tokens => tokens.map(({ textContent, classList }) =>
+    [textContent, ["same", "parts", "differs"].find((kin) => classList.contains(kin))])"""
+
+
+def written(page: Page, which: str) -> list[tuple[str, str]]:
+    """The tokens of a written text, and how each relates to the other text."""
+    found: list[list[str]] = page.locator(f".player [data-is={which}] > span").evaluate_all(KINS)
+    return [(text, kin) for text, kin in found]
+
+
 def branched(page: Page) -> None:
     expect(page.locator(".player [data-is=twins]")).to_be_visible()
     settle(page)
@@ -53,6 +63,10 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     expect(page.locator("[data-is=course]")).to_contain_text(f"They diverge at step 3: “{first[2]}”")
     expect(page.locator("[data-is=branch-said]")).to_contain_text(f"Branch: “{label}”")
     expect(page).to_have_url(re.compile(r"branch=3\.\d+"))
+    main, branch = (written(page, f"{name}-written") for name in ("main", "branch"))
+    assert (main[2], branch[2]) == ((first[2], "parts"), (label, "parts"))
+    assert [text for text, _kin in main] == first
+    assert [text for text, _kin in branch] == strip(page, "twin")
     low = page.locator(".player .strip").bounding_box()
     assert low is not None
     assert low["y"] + low["height"] <= 768  # both strips are seen without scrolling
@@ -128,6 +142,22 @@ def test_a_branch_is_dropped_even_if_a_step_is_reported_right_after_it(shipped: 
     settle(page)
     expect(page.locator(".player [data-is=twins]")).to_be_hidden()
     assert "branch" not in page.url
+
+
+def test_both_texts_are_read_side_by_side_and_on_a_phone_below_each_other(shipped: str, visit: Open) -> None:
+    address = f"{shipped}/decoding?step=3&branch=3.77&level=intermediate"
+    for size in ((1366, 768), (390, 844)):
+        page = visit(address, size=size)
+        branched(page)
+        parts = page.locator(".written .parts")
+        expect(parts).to_have_count(2)
+        first, second = (parts.nth(which).bounding_box() for which in (0, 1))
+        assert first is not None
+        assert second is not None
+        across, down = second["x"] - first["x"], second["y"] - first["y"]
+        assert across > 300 > abs(down) if size[0] > 800 else down > 0
+        assert max(first["y"], second["y"]) + first["height"] < size[1]
+        assert parts.first.evaluate("(node) => parseFloat(getComputedStyle(node).fontSize)") >= 20
 
 
 @pytest.mark.thorough

@@ -194,14 +194,16 @@ export const frameWidth = (width, count) =>
     : width / Math.max(1, Math.floor(width / NARROWEST));
 
 /**
- * How the branch's step `i` relates to the main text: the same beginning, the step where they part, the same end again.
+ * How step `i` of one text relates to the other: the same beginning, the step where they part, the same end again.
  * @param {Branch} branch
  * @param {number} i
+ * @param {number} side 0 for the main text, 1 for the branch
+ * @param {number} i
  */
-export function kinship({ parts, meets }, i) {
+export function kinship({ parts, meets }, i, side) {
   if (parts === null || i < parts) return "same";
   if (i === parts) return "parts";
-  return meets && i >= meets[1] ? "same" : "";
+  return meets && i >= meets[side] ? "same" : "";
 }
 
 // One side of the comparison at a step: its token, its probability, the sum so far and of the whole text.

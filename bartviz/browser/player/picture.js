@@ -169,7 +169,7 @@ function buildTwins(it) {
   $("course").textContent = branch.said;
   it.twins = branch.steps.map((step, i) => {
     const node = frame(it, step, i);
-    const kin = kinship(branch, i);
+    const kin = kinship(branch, i, 1);
     if (kin) node.classList.add(kin);
     return node;
   });
@@ -179,6 +179,26 @@ function buildTwins(it) {
     $(name).replaceChildren(...made.map(({ node }) => node));
     return made;
   });
+  it.written = [meta.steps, branch.steps].map((steps, side) => steps.map((step, i) => written(it, step, i, side)));
+  for (const [side, name] of ["main-written", "branch-written"].entries()) {
+    $(name).replaceChildren(...it.written[side]);
+    $(name).classList.toggle("long", lengthOf(it) > 24);
+  }
+}
+
+/**
+ * A token of one of the two written texts, marked where they differ.
+ * @param {Player} it
+ * @param {Step} step
+ * @param {number} side 0 for the main text, 1 for the branch
+ */
+function written(it, step, i, side) {
+  const node = make("span", step.special ? "special" : "token", pieceOf(step.predicts, step.joined && i > 0));
+  if (step.joined && i) node.classList.add("joined");
+  node.classList.add(kinship(it.meta.branch, i, side) || "differs");
+  node.title = it.say("frame", { step: i + 1, token: step.predicts, share: percent(step.probability) });
+  node.onclick = () => it.go(i, true);
+  return node;
 }
 
 /** @param {Player} it */
@@ -346,7 +366,7 @@ function shadeChip(it, node, table, weight, full) {
 const showSource = (it, row) => [[it.$("source"), shadeText(it, it.segments, row)]];
 
 /**
- * The source twice: where the main text looks at this step, and where the branch does.
+ * Both written texts, and the source twice: where the main text looks at this step, and where the branch does.
  * @param {Player} it
  */
 function showTwins(it, row) {
@@ -358,7 +378,11 @@ function showTwins(it, row) {
   $("main-said").textContent = sideOf(meta, it.say("main"), meta.steps, at);
   $("branch-said").textContent = sideOf(meta, it.say("branch"), branch.steps, at);
   const rows = [at < it.count ? row.subarray(0, branch.columns) : none, other];
-  return ["main-source", "branch-source"].map((name, i) => [$(name), shadeText(it, it.pair[i], rows[i])]);
+  for (const tokens of it.written) tokens.forEach((node, i) => node.classList.toggle("current", i === at));
+  return [
+    ...["main-source", "branch-source"].map((name, i) => [$(name), shadeText(it, it.pair[i], rows[i])]),
+    ...["main-written", "branch-written"].map((name, i) => [$(name), it.written[i][at]]),
+  ];
 }
 
 /**

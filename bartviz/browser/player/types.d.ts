@@ -174,6 +174,7 @@ export interface Player extends Mounted<Parts> {
   now: HTMLElement;
   frames: HTMLElement[];
   twins: HTMLElement[]; // the frames of the branch
+  written: HTMLElement[][]; // the tokens of the main text, and of the branch
   pair: { node: HTMLElement; columns: number[] }[][];
   lanes: Lane[];
   cell: number; // pixels of a token in a lane

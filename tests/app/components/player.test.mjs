@@ -393,13 +393,17 @@ test("a frame is never too narrow for a word", () => {
   assert.equal(numbers.frameWidth(900, 1), 150);
 });
 
-test("the branch's steps: the same, the parting, the same again", () => {
+test("the steps of both texts: the same, the parting, the same again", () => {
   const run = { parts: 1, meets: [3, 4] };
   assert.deepEqual(
-    [0, 1, 2, 3, 4, 5].map((i) => numbers.kinship(run, i)),
+    [0, 1, 2, 3, 4, 5].map((i) => numbers.kinship(run, i, 1)),
     ["same", "parts", "", "", "same", "same"],
   );
-  assert.equal(numbers.kinship({ parts: 1, meets: null }, 5), "");
+  assert.deepEqual(
+    [0, 1, 2, 3, 4].map((i) => numbers.kinship(run, i, 0)),
+    ["same", "parts", "", "same", "same"],
+  );
+  assert.equal(numbers.kinship({ parts: 1, meets: null }, 5, 1), "");
 });
 
 test("one side of the comparison says its token, p and totals", () => {
