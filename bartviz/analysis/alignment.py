@@ -24,7 +24,7 @@ from bartviz.analysis.masks import quote
 from bartviz.analysis.words import Groups, word_groups, word_labels
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
-from bartviz.language import _, later, mark
+from bartviz.language import _, later, mark, plural
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Reading, Record
 from bartviz.text.tokens import Tokens
@@ -304,6 +304,26 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
                 others=others,
             )
     return f"{said}; {also}." if also else f"{said}."
+
+
+SAID = 3  # links that a sentence names
+
+
+def by_hand(shown: Table, found: Links, gold: Gold) -> str:
+    """One or two sentences on links made by hand: how many of them are found, and which are not."""
+    lacks = sorted(gold.possible - found)
+    said = plural(
+        "{heads} has {there} of your {count} link.",
+        "{heads} has {there} of your {count} links.",
+        len(gold.possible),
+        heads=sentence_words.capitalized(shown.name),
+        there=len(gold.possible) - len(lacks),
+    )
+    pairs = [f"{quote(shown.source.labels[i])} – {quote(shown.target.labels[j])}" for i, j in lacks[:SAID]]
+    if not pairs:
+        return said
+    lacking = _("It does not have {links}.", links=", ".join(pairs))
+    return f"{said} {lacking}" if len(lacks) <= SAID else f"{said} {lacking.removesuffix('.')}, …"
 
 
 def _order(shown: Table, found: Links) -> str:

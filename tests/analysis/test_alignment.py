@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from bartviz.analysis import alignment
-from bartviz.analysis.alignment import Method, heads_of, lines, link_table, links, notice, rows_of, table
+from bartviz.analysis.alignment import Method, by_hand, heads_of, lines, link_table, links, notice, rows_of, table
 from bartviz.analysis.gold_alignment import Gold, crossing, read
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
@@ -164,6 +164,15 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     begun = notice(shown, frozenset({(0, 0), (5, 5)}), read("0-0 1-1", 7, 6).begun())
     assert begun.endswith("1 of 1 links that you judged are right, 1 missed; 1 not judged yet.")
     assert "links no word" in notice(shown, frozenset())
+
+
+def test_links_by_hand_that_a_head_lacks_are_named(record: Record) -> None:
+    shown, found = table(record, [Head("cross", 0, 0)]), frozenset({(0, 0), (5, 5)})
+    assert by_hand(shown, found, read("0-0", 7, 6)) == "Cross L0H0 has 1 of your 1 link."
+    assert by_hand(shown, found, read("0-0 3-4", 7, 6)) == (
+        "Cross L0H0 has 1 of your 2 links. It does not have “buy” – “kaufen”."
+    )
+    assert by_hand(shown, found, read("0-1 0-2 0-3 0-4", 7, 6)).endswith("“I” – “Auto”, …")
 
 
 def test_one_link_shows_no_order(record: Record) -> None:

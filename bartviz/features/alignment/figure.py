@@ -24,7 +24,7 @@ from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, unseen
 from bartviz.drawing.maps import attention_map
-from bartviz.language import _, mark
+from bartviz.language import _, mark, plural
 from bartviz.record.attention import Head, HeadName
 from bartviz.record.record import Reading, Record
 
@@ -56,8 +56,8 @@ _LOOKS = {
 _SIGNS = {"circle": "●", "diamond": "◆", "x": "✕", "circle-open": "○", "diamond-open": "◇", "square": "■"}
 _WEIGHTS = (
     (0.0, mark("weight under 0.33"), _Look("solid", "circle", 1.4)),
-    (0.33, mark("0.33 to 0.67"), _Look("solid", "circle", 2.6)),
-    (0.67, mark("0.67 and more"), _Look("solid", "circle", 4.2)),
+    (0.33, mark("weight 0.33 to 0.67"), _Look("solid", "circle", 2.6)),
+    (0.67, mark("weight 0.67 or more"), _Look("solid", "circle", 4.2)),
 )
 
 
@@ -234,7 +234,8 @@ def _groups(shown: Table, found: Links, gold: Gold | None) -> list[tuple[str, _L
 
 
 def signs(shown: Table, found: Links, gold: Gold) -> str:
-    """The signs of judged links that the matrix has, with what they say and how many there are: "● right, sure (2)"."""
+    """The signs of judged links that the matrix has, with what they say and how many there are: "● right, sure: 2
+    links"."""
     there = [
         f"{_SIGNS[look.symbol]} {_named(name, pairs)}" for name, look, pairs in _groups(shown, found, gold) if pairs
     ]
@@ -242,7 +243,7 @@ def signs(shown: Table, found: Links, gold: Gold) -> str:
 
 
 def _named(name: str, pairs: Sequence[Link]) -> str:
-    return _("{name} ({count})", name=_(name), count=len(pairs))
+    return plural("{name}: {count} link", "{name}: {count} links", len(pairs), name=_(name))
 
 
 def _links(name: str, look: _Look, pairs: list[Link], shown: Table, place: _Places, dark: bool) -> Part:

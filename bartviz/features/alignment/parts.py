@@ -67,6 +67,11 @@ class Chosen:
     gold: Gold | None
     ranked: tuple[ranks.Aligner, ...]
 
+    @property
+    def whole(self) -> Gold | None:
+        """The alignment by hand if it is whole; rates on the few words of one that was just begun say nothing."""
+        return None if self.gold is None or self.gold.judged is not None else self.gold
+
 
 def aligning(record: Record) -> Record:
     """The record, if it has cross-attention and words; else explains what is missing and stops the page."""
@@ -88,9 +93,19 @@ def aligning(record: Record) -> Record:
 
 
 def notice(chosen: Chosen) -> str:
-    """One sentence on the links, which names a head as the level of this visit does."""
-    shown = chosen.shown if len(chosen.heads) > 1 else replace(chosen.shown, name=levels.head_name(chosen.heads[0]))
-    return analysis.notice(shown, chosen.links, chosen.gold)
+    """One sentence on the links."""
+    return analysis.notice(_named(chosen), chosen.links, chosen.gold)
+
+
+def by_hand(chosen: Chosen) -> str:
+    """How many of the visitor's links the heads have, and which they lack. There must be some."""
+    assert chosen.gold is not None
+    return analysis.by_hand(_named(chosen), chosen.links, chosen.gold)
+
+
+def _named(chosen: Chosen) -> Table:
+    """The table, with its head named as the level of this visit does."""
+    return chosen.shown if len(chosen.heads) > 1 else replace(chosen.shown, name=levels.head_name(chosen.heads[0]))
 
 
 def choose(record: Record) -> Chosen:
@@ -164,15 +179,15 @@ def _threshold() -> float:
 
 
 def numbers(record: Record, chosen: Chosen) -> None:
-    """The number of links, the share on special tokens, and with gold the three measures."""
-    shown = chosen.shown
+    """The number of links, the share on special tokens, and with a whole alignment by hand the three measures."""
+    shown, whole = chosen.shown, chosen.whole
     values = {
         _("Links"): f"{len(chosen.links)}",
         _("Agreement"): f"{mutual.score(shown.weights, shown.has_rows):.2f}",
         _("To special tokens"): percent(shown.special_share),
     }
-    if chosen.gold is not None:
-        score = gold_alignment.score(chosen.links, chosen.gold)
+    if whole is not None:
+        score = gold_alignment.score(chosen.links, whole)
         values = {
             _("Error rate (AER)"): _measure(score.error_rate),
             _("Precision"): _measure(score.precision),
@@ -187,10 +202,10 @@ def numbers(record: Record, chosen: Chosen) -> None:
             "special tokens: the share of all attention that goes to them."
         )
     )
-    if chosen.gold is not None:
-        if not chosen.gold.sure:
+    if whole is not None:
+        if not whole.sure:
             show.note(_("There are no sure links: recall is undefined, and the error rate is 1 − precision."))
-        show.note(ranks.hint(record, shown, chosen.heads, chosen.gold, chosen.method, chosen.threshold))
+        show.note(ranks.hint(record, shown, chosen.heads, whole, chosen.method, chosen.threshold))
 
 
 def _measure(value: float | None) -> str:
@@ -198,7 +213,8 @@ def _measure(value: float | None) -> str:
 
 
 def ranking(chosen: Chosen) -> None:
-    """Every head and layer, best first; selecting a line shows it above. With gold, also the search for a set."""
+    """Every head and layer, best first; selecting a line shows it above. With a whole alignment by hand, also the
+    search for a set."""
     if not chosen.ranked:
         return
     st.subheader(_("Which head aligns best?"), anchor=False)
@@ -207,16 +223,16 @@ def ranking(chosen: Chosen) -> None:
             "Every head of every layer, with rows labelled both ways, best first by agreement: how much of "
             "its attention is on words that choose each other. Choose a line to see its links."
         )
-        if chosen.gold is None
+        if chosen.whole is None
         else mark(
             "Every head of every layer, with rows labelled both ways, best first by error rate. Choose a "
             "line to see its links."
         )
     )
     show.note(_(message))
-    frame = ranks.ranking(chosen.ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.gold)
+    frame = ranks.ranking(chosen.ranked, method=chosen.method, threshold=chosen.threshold, gold=chosen.whole)
     aligners = [chosen.ranked[index] for index in frame.index]
-    if chosen.gold is not None and not chosen.gold.sure:
+    if chosen.whole is not None and not chosen.whole.sure:
         frame = frame.drop(columns="recall")  # undefined without sure links
     number, column = st.column_config.NumberColumn, st.column_config.Column
     config = {
@@ -254,7 +270,7 @@ def _select(aligners: Sequence[ranks.Aligner]) -> None:
 
 
 def _search(chosen: Chosen) -> None:
-    if chosen.gold is None or not chosen.gold.possible:
+    if chosen.whole is None or not chosen.whole.possible:
         return
     st.button(_("Find the set of heads that agrees best"), on_click=_find, args=(chosen,))
     best: tuple[ranks.Found, Reading] | None = st.session_state.get(_BEST_SET)
@@ -271,10 +287,10 @@ def _search(chosen: Chosen) -> None:
 
 def _find(chosen: Chosen) -> None:
     """Find the best set of heads and show it: a callback."""
-    assert chosen.gold is not None
+    assert chosen.whole is not None
     try:
         best = ranks.best_set(
-            chosen.ranked, chosen.gold, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
+            chosen.ranked, chosen.whole, reading=chosen.reading, method=chosen.method, threshold=chosen.threshold
         )
     except SettingError as error:
         st.toast(show.plain(str(error)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,7 @@ from bartviz.analysis import gold_alignment
 from bartviz.analysis.gold_alignment import Gold, Link
 from bartviz.app.controls import export
 from bartviz.browser.scripts import bundle
-from bartviz.features.alignment import parts_gold
+from bartviz.features.alignment import parts, parts_gold
 from bartviz.language import _
 
 if TYPE_CHECKING:
@@ -38,11 +39,12 @@ def draw(record: Record, chosen: Chosen) -> None:
     _MOUNT(data=json.dumps(payload(chosen)).encode(), key=KEY, on_toggle_change=toggle)
     if chosen.gold is not None:
         if chosen.gold.judged is not None:
+            st.html(f"<p role='status'>{html.escape(parts.by_hand(chosen))}</p>")
             st.button(
                 _("Done: no more links"),
                 on_click=parts_gold.finish,
                 args=(field,),
-                help=_("Words without a link are then judged too: they have no partner."),
+                help=_("Words without a link are then judged too: they have no partner. The error rate follows."),
             )
         text = f"{gold_alignment.write(chosen.gold.sure, chosen.gold.possible)}\n"
         file = export.File("Pharaoh", "bartviz-alignment-by-hand.txt", "text/plain", text.encode)

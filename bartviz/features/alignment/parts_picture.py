@@ -48,6 +48,9 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
             show.note(_("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible."))
         else:
             show.figure(drawn, key="alignment_lines", alt=notice, fills=max(shown.weights.shape) <= FEW)
+            show.note(
+                _("Point at a word or at a line for its weights. To link words yourself, switch on “Judge by hand”.")
+            )
             show.note(part(chosen, first))
     with right:
         whole = partial(

@@ -33,38 +33,40 @@ def test_each_link_is_one_path_from_its_source_to_its_output_word(record: Record
     gold = read("0-0 1-1 3?4", 7, 6)
     figure = lines(shown, frozenset({(0, 0), (3, 4), (6, 5)}), gold=gold)
     drawn = traces(figure)
-    assert [name for name in drawn if name[-1] == ")"] == [
-        "right, sure (1)",
-        "right, possible (1)",
-        "wrong (1)",
-        "missed (1)",
-        "possible, not found (0)",
+    assert [name for name in drawn if " link" in name] == [
+        "right, sure: 1 link",
+        "right, possible: 1 link",
+        "wrong: 1 link",
+        "missed: 1 link",
+        "possible, not found: 0 links",
     ]
-    path = drawn["right, possible (1)"]
+    path = drawn["right, possible: 1 link"]
     assert path.y[0] == pytest.approx(3.5)  # source word 3 of 7
     assert path.y[-2] == pytest.approx(4.5 * 7 / 6)  # output word 4 of 6, over the same height
     assert np.isnan(path.y[-1])
     assert "buy" in path.text[0]
     assert f"{shown.weights[4, 3]:.3f}" in path.text[0]
-    looks = {(trace.line.dash, trace.marker.symbol) for name, trace in drawn.items() if name[-1] == ")"}
+    looks = {(trace.line.dash, trace.marker.symbol) for name, trace in drawn.items() if " link" in name}
     assert len(looks) == 5
 
 
 def test_links_have_a_mark_only_where_they_are_judged(record: Record) -> None:
     shown, links = table(record, heads_of(record)), frozenset({(0, 0), (3, 4)})
-    bare = [trace for name, trace in traces(lines(shown, links)).items() if name[-1] == ")"]
+    bare = [trace for name, trace in traces(lines(shown, links)).items() if " link" in name]
     judged = traces(lines(shown, links, gold=read("0-0 1-1", 7, 6)))
     assert bare
     assert not any(np.any(trace.marker.size) for trace in bare)
-    assert np.any(judged["wrong (1)"].marker.size)
+    assert np.any(judged["wrong: 1 link"].marker.size)
 
 
 def test_the_signs_of_an_alignment_that_is_still_being_made_are_named_and_counted(record: Record) -> None:
     shown, found = table(record, heads_of(record)), frozenset({(0, 0), (3, 0), (3, 4), (2, 3)})
     whole, begun = read("0-0 1-1", 7, 6), read("0-0 1-1", 7, 6).begun()
-    assert signs(shown, found, whole) == "● right, sure (1) · ✕ wrong (3) · ○ missed (1)"
-    assert signs(shown, found, begun) == "● right, sure (1) · ✕ wrong (1) · ○ missed (1) · ■ not judged yet (2)"
-    assert "not judged yet (0)" not in traces(lines(shown, found, gold=whole))
+    assert signs(shown, found, whole) == "● right, sure: 1 link · ✕ wrong: 3 links · ○ missed: 1 link"
+    assert signs(shown, found, begun) == (
+        "● right, sure: 1 link · ✕ wrong: 1 link · ○ missed: 1 link · ■ not judged yet: 2 links"
+    )
+    assert "not judged yet: 0 links" not in traces(lines(shown, found, gold=whole))
     marks = traces(matrix(shown, found, gold=begun))["not judged yet"]
     assert marks.marker.symbol == "square"
     assert list(zip(marks.x, marks.y, strict=True)) == [(2, 3), (3, 4)]
@@ -84,10 +86,10 @@ def test_the_matrix_marks_each_link_at_its_cell(record: Record) -> None:
 def test_without_gold_links_are_as_wide_as_they_are_strong(record: Record) -> None:
     shown = table(record, [Head("cross", 0, 0)])
     found = links(shown.weights, "union")
-    named = {name: trace for name, trace in traces(lines(shown, found)).items() if name[-1] == ")"}
+    named = {name: trace for name, trace in traces(lines(shown, found)).items() if " link" in name}
     widths = [trace.line.width for trace in named.values()]
     assert widths == sorted(widths)
-    assert sum(int(name.split("(")[1][:-1]) for name in named) == len(found)
+    assert sum(int(name.split(": ")[1].split()[0]) for name in named) == len(found)
 
 
 def test_the_default_is_the_head_that_agrees_most(record: Record) -> None:
@@ -123,7 +125,7 @@ def test_the_part_of_long_lines_is_chosen_and_the_legend_counts_what_is_drawn(mo
     assert [text.split(" ")[0] for text in figure.layout.yaxis.ticktext] == ["to", "buy", "a", "car"]
     assert ">2<" in figure.layout.yaxis.ticktext[0]
     assert [text.split(" ")[-1] for text in figure.layout.yaxis2.ticktext] == ["ein", "Auto", "kaufen", "."]
-    path = traces(figure)["right, sure (2)"]  # of four; the other two leave the part
+    path = traces(figure)["right, sure: 2 links"]  # of four; the other two leave the part
     end = int(np.flatnonzero(np.isnan(path.y))[0]) - 1  # of the first of two links
     assert (path.y[0], path.y[end]) == (0.5, 3.5)  # source word 2 is the first, output word 5 the last
     assert "to" in path.text[0]
