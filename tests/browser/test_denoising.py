@@ -75,6 +75,20 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
     page.wait_for_function(f"Math.abs({lines}?.top - {before}) < 2")
 
 
+def test_the_button_of_another_draw_stays_where_it_is_pressed(visit: Open, shipped: str) -> None:
+    page = opened(visit, f"{shipped}/denoising")
+    button, lead = page.get_by_role("button", name="Draw again"), page.locator(LEAD).first
+    lines, before = page.locator(LINES).bounding_box(), button.bounding_box()
+    assert lines is not None
+    assert before is not None
+    assert before["y"] + before["height"] <= lines["y"]  # whose height depends on the draw
+    said = lead.inner_text()
+    button.click()
+    expect(lead).not_to_have_text(said)
+    settle(page)
+    assert button.bounding_box() == before
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("look", ["attention", "compare with BERT", "all five noises"])
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look: str) -> None:

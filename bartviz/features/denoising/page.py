@@ -10,7 +10,7 @@ from bartviz.app.controls import show
 from bartviz.app.frame import fill_masks, levels, output_confidence, page, page_hooks
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
-from bartviz.features.denoising.parts_noise import choose
+from bartviz.features.denoising.parts_noise import choose, draw_again
 from bartviz.language import _, mark
 
 AT_RANDOM = mark("The words are drawn at random: “Draw again” damages others.")
@@ -26,7 +26,9 @@ def main() -> None:
     st.html(STYLE)
     fill_masks.section(record)
     lead = show.place("lead")
-    to_do = st.empty()
+    to_do, again = st.columns([4, 1], vertical_alignment="center")
+    with again:
+        draw_again()
     picture = st.container(key="denoising_lines")
     chosen = choose(record)
     touchable = chosen.noise in HIDES and not page_hooks.current().leads()  # touches answer a lesson

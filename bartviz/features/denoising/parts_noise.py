@@ -74,11 +74,11 @@ def choose(record: Record) -> Chosen:
     """The pickers: noise, share, seed, text; and a note on which model repairs, if it is another one."""
     if levels.at_least("intermediate"):
         first, second = st.columns([3, 1.7], vertical_alignment="center")
-        third, fourth, fifth, sixth = st.columns([2, 1, 1, 2.6], gap="medium", vertical_alignment="center")
+        third, fourth, fifth = st.columns([2, 1, 2.6], gap="medium", vertical_alignment="center")
     else:  # the noise's own share; another seed comes with "Draw again"
-        first, second, fifth = st.columns([1.5, 1.5, 1], vertical_alignment="bottom")
+        first, second = st.columns(2, vertical_alignment="bottom")
         third = fourth = st.container(key="denoising_held")
-        sixth = st.container()
+        fifth = st.container()
     with first:
         short = _one_of(_("Noise"), named(NOISE_NAMES), key="noise")
     noise = NOISES[short]
@@ -88,17 +88,20 @@ def choose(record: Record) -> Chosen:
         rate = _rate(noise, short)
     with fourth:
         seed = _seed()
-    with fifth:
-        st.button(
-            _("Draw again"), on_click=_again, width="stretch", help=_("Use the next seed, which removes other words.")
-        )
     text = {"own": record.source_text, "sentence": SENTENCE, "story": STORY}[which]
     sentences = [_(NOISE[noise].summary), *_notes(record, which, noise, text)]
     chosen = Chosen(denoiser(record.model), SENTENCE if MASK in text or "[MASK]" in text else text, noise, rate, seed)
     chosen = replace(chosen, hidden=_hidden(chosen))
-    with sixth:
+    with fifth:
         show.note(" ".join(sentences))
     return chosen
+
+
+def draw_again() -> None:
+    """A button for another draw: above the picture, whose height depends on what was drawn."""
+    st.button(
+        _("Draw again"), on_click=_again, width="stretch", help=_("Use the next seed, which removes other words.")
+    )
 
 
 def _hidden(chosen: Chosen) -> tuple[int, ...] | None:
