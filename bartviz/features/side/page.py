@@ -61,6 +61,7 @@ def main() -> None:
     st.html(parts.STYLE)
     with show.place("lead"):
         show.lead(_("Both read the whole text in both directions. Only one of them also writes, from left to right."))
+        show.what_to_do(_("Choose a word at the left: both maps frame its row."))
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
         masks, maps = st.container(key="side_masks"), st.container(key="side_maps")
         said = st.empty()

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import head_view, sentence_words
+from bartviz.analysis import head_names, head_view, sentence_words
+from bartviz.analysis.measures import of_record
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, tasks
 from bartviz.app.frame import levels, sidebar
 from bartviz.app.state import url_state
+from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Bools
 from bartviz.browser.canvas.data import Choice
 from bartviz.families.family import ModelKind
@@ -86,8 +88,15 @@ def head_of(record: Record, side: str, first: Head) -> Head:
     """The head of the encoder that is shown, at first ``first`` (URL ``left`` or ``right``)."""
     layers, count = record.attention("encoder").shape[:2]
     every = [Head("encoder", layer, head) for layer in range(layers) for head in range(count)]
-    names = {str(head): sentence_words.head(head.kind, head.layer, head.head) for head in every}
+    does = {} if record.from_weights else head_names.names(cached(partial(of_record, record, "encoder")))
+    names = {str(head): _named(head, does.get((head.layer, head.head))) for head in every}
     return Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
+
+
+def _named(head: Head, does: head_names.Name | None) -> str:
+    """A head, and what it does in this text where it has a name."""
+    name = sentence_words.head(head.kind, head.layer, head.head)
+    return name if does is None else f"{name} · {does.short}"
 
 
 def looked_at(record: Record) -> Head | None:

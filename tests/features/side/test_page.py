@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -55,6 +56,16 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
     page.selectbox(key="left").select_index(2).run()
     assert not page.exception
     assert page.session_state["left"] == "encoder L0H2"
+
+
+def test_the_choice_of_a_head_says_what_the_head_does(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "ask", lambda *_: None)
+    record = made("encoder")
+    assert record.encoder is not None
+    before = np.broadcast_to(100 * np.eye(len(record.source), k=-1, dtype=np.float32), record.encoder.shape[1:])
+    page = app("side", record=replace(record, encoder=replace(record.encoder, bias=before)))
+    assert page.selectbox(key="left").options[1] == "encoder L0H1 · previous token"
+    assert "both maps frame its row" in visits.words(page)
 
 
 def test_each_map_leaves_room_for_the_labels_of_the_other(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
