@@ -77,6 +77,16 @@ def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, addre
     )
 
 
+@pytest.mark.parametrize("address", [address for address in ("inputs", "born", "heads") if there(address)])
+@pytest.mark.some("inputs")
+def test_choices_on_a_phone_are_equal_boxes(visit: Open, shipped: str, address: str) -> None:
+    page = visit(f"{shipped}/{address}", size=(390, 844))
+    row = page.get_by_test_id("stMain").get_by_role("radiogroup").first
+    widths = row.get_by_role("radio").evaluate_all("boxes => boxes.map(box => box.getBoundingClientRect().width)")
+    assert max(widths) - min(widths) <= 1  # pixels
+    assert row.evaluate("row => [...row.querySelectorAll('p')].every(text => text.scrollWidth <= text.clientWidth)")
+
+
 SHARE = """parts => parts.reduce((sum, part) => {
     const { left, right, top, bottom } = part.getBoundingClientRect();
     return sum + Math.max(0, Math.min(right, innerWidth) - left) * Math.max(0, Math.min(bottom, innerHeight) - top);
