@@ -150,11 +150,12 @@ def sentence(found: DrawnMask) -> str:
         )
     before, after = (one.target_text or "" for one in found.written)
     if before == after:
-        return plural(
+        said = plural(
             "{count:,} cell differs from the model's own mask, and the model writes the same text.",
             "{count:,} cells differ from the model's own mask, and the model writes the same text.",
             differ,
         )
+        return f"{said} {_same_because(found)}"
     return plural(
         "{count:,} cell differs from the model's own mask. The model now writes {text}",
         "{count:,} cells differ from the model's own mask. The model now writes {text}",
@@ -163,13 +164,29 @@ def sentence(found: DrawnMask) -> str:
     )
 
 
+def _same_because(found: DrawnMask) -> str:
+    """Why the text is the same, although probabilities in the table are others."""
+    if _all_ahead(found):
+        return _(
+            "While it writes, what comes later is not there yet: cells above the diagonal count only in the table, "
+            "where both runs read the whole output."
+        )
+    return _("The probabilities in the table have changed, but not so far that it writes another word.")
+
+
+def _all_ahead(found: DrawnMask) -> bool:
+    """Whether only cells were painted by which a row of the decoder sees what comes later."""
+    differs = found.mask != found.record.attention(found.kind).mask
+    return found.kind == "decoder" and bool(differs.any()) and not np.tril(differs).any()
+
+
 def remark(found: DrawnMask) -> str:
     """What is to be known of the comparison."""
     part = _(
         "The mask is used in every layer and head of the {kind}. The table gives both runs the same tokens.",
         kind=sentence_words.kind(found.kind),
     )
-    if found.kind == "decoder" and found.written is not None:
+    if found.kind == "decoder" and found.written is not None and not _all_ahead(found):
         part += " " + _(
             "While the model writes, what comes later is not there yet: cells above the diagonal count only when the "
             "output is given."

@@ -15,6 +15,7 @@ from bartviz.app.controls import tasks
 from bartviz.errors import TextError
 from bartviz.experiments.drawn_mask import with_mask
 from bartviz.features.masks import parts_batch as batch
+from bartviz.features.masks import parts_draw
 from bartviz.record.record import Record
 from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
@@ -149,6 +150,14 @@ def test_mask_is_drawn_and_the_model_runs_with_it(monkeypatch: pytest.MonkeyPatc
     assert sent(app)["squares"][0]["cells"] == "".join(map(str, linked.astype(int).ravel()))
     assert asked[-1]["cells"] == drawn_mask.packed(linked)
     assert "3 cells differ" in words(app)
+
+
+def test_the_headline_says_why_a_future_that_is_open_changes_no_text() -> None:
+    model = bartviz.load("bart-tiny-en-de")
+    one = bartviz.decode(model, "I want to buy a car.")
+    found = with_mask(model, one, "decoder", np.ones_like(one.attention("decoder").mask))
+    assert "writes the same text. While it writes, what comes later is not there yet" in parts_draw.sentence(found)
+    assert "not there yet" not in parts_draw.remark(found)  # once is enough
 
 
 class Ticket:
