@@ -35,8 +35,9 @@ def head(word: Kind, layer: int, number: int) -> str:
     return _("{kind} L{layer}H{head}", kind=kind(word), layer=layer, head=number)
 
 
-def head_in_words(layer: int, number: int) -> str:
-    """``head 3 of layer 1``, counted from 0 as in the maps: for a reader who does not know the short names."""
+def head_in_words(layer: int | str, number: int | str) -> str:
+    """``head 3 of layer 1``, counted from 0 as in the maps: for a reader who does not know the short names. Names in
+    braces instead of the numbers stay, to be filled later."""
     return _("head {head} of layer {layer}", head=number, layer=layer)
 
 

@@ -54,10 +54,10 @@ def long_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_no_key_is_named_where_there_is_no_keyboard(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=0", size=(390, 844))
-    ready(page, "Cross L0H0")
+    ready(page, "Head 0 of layer 0")
     helped = part(page, "keys")
     expect(helped.locator("summary").get_by_text("Keys")).to_be_hidden()
-    helped.locator("summary").get_by_text("Touch").click()
+    helped.locator("summary").get_by_text("Tap and zoom").click()
     assert [line for line in helped.locator("dl").inner_text().split("\n") if line] == [
         "tap: choose a row · two fingers: zoom and move"
     ]
@@ -96,7 +96,7 @@ def test_keys_lead_through_heads_cells_and_rows(visit: Open, server: str) -> Non
 @pytest.mark.thorough
 def test_the_means_are_shown_next_to_the_heads(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=2&head=3")
-    ready(page, "Cross L2H3")
+    ready(page, "Head 3 of layer 2")
     part(page, "overview").press("ArrowRight")
     ready(page, "Mean of the 4 heads of cross layer 2")
     part(page, "overview").press("ArrowDown")
@@ -104,7 +104,7 @@ def test_the_means_are_shown_next_to_the_heads(visit: Open, server: str) -> None
     expect(page.locator(".bv-lead")).to_contain_text("Mean of all 12 cross heads")
     part(page, "overview").press("ArrowUp")
     part(page, "overview").press("ArrowLeft")
-    ready(page, "Cross L2H3")
+    ready(page, "Head 3 of layer 2")
 
 
 def test_a_hover_shows_the_exact_weight_without_the_server(visit: Open, server: str) -> None:
@@ -131,10 +131,10 @@ def test_a_hover_shows_the_exact_weight_without_the_server(visit: Open, server: 
 
 def test_another_head_is_drawn_in_the_next_frame_before_the_server_hears_of_it(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0")
-    ready(page, "Cross L1H0")
+    ready(page, "Head 0 of layer 1")
     page.evaluate(COUNT)
     frame = page.evaluate(FRAME)
-    assert frame == {"name": "Cross L1H1", "sent": 0}
+    assert frame == {"name": "Head 1 of layer 1", "sent": 0}
     expect(page.locator(".bv-lead")).to_contain_text("Head 1 of layer 1")
 
 
@@ -172,7 +172,7 @@ def test_several_rows_and_columns_are_summed(visit: Open, server: str) -> None:
 @pytest.mark.thorough
 def test_a_drag_along_an_axis_selects_its_tokens(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=2&reading=token+it+reads")
-    ready(page, "Cross L0H2")
+    ready(page, "Head 2 of layer 0")
     box = part(page, "plot").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 10, box["y"] + box["height"] * 0.5)
@@ -242,7 +242,7 @@ def test_512_tokens_come_as_small_maps_and_one_exact_on_demand(visit: Open, long
 @pytest.mark.parametrize("view", ["map", "lines", "text"])
 def test_tokens_stay_text(visit: Open, odd_server: str, view: str) -> None:
     page = visit(f"{odd_server}/heads?view={view}&kind=Encoder&layer=0&head=0&row=5")
-    ready(page, "Encoder L0H0")
+    ready(page, "Head 0 of layer 0")
     expect(part(page, "said")).to_contain_text("“어텐션” (5)")
     assert page.locator(".attention img, .attention b:not([data-is]), .attention script").count() == 0
     part(page, "details").locator("summary").click()
@@ -251,7 +251,7 @@ def test_tokens_stay_text(visit: Open, odd_server: str, view: str) -> None:
 
 def test_a_link_selects_head_row_and_view_and_the_page_updates_it(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?kind=Encoder&layer=2&head=3&row=4&view=lines")
-    ready(page, "Encoder L2H3")
+    ready(page, "Head 3 of layer 2")
     expect(part(page, "lines")).to_have_attribute("aria-pressed", "true")
     expect(part(page, "said")).to_contain_text("“buy” looks most at")
     part(page, "text").click()
@@ -262,7 +262,7 @@ def test_a_link_selects_head_row_and_view_and_the_page_updates_it(visit: Open, s
 @pytest.mark.thorough
 def test_the_focus_stays_when_another_view_comes(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0")
-    ready(page, "Cross L1H0")
+    ready(page, "Head 0 of layer 1")
     part(page, "plot").press("3")
     expect(part(page, "query-text")).to_be_focused()
     page.keyboard.press("ArrowRight")
@@ -309,7 +309,7 @@ def test_what_is_selected_and_pointed_at_outlives_a_run_and_a_theme(visit: Open,
 @pytest.mark.thorough
 def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0")
-    ready(page, "Cross L1H0")
+    ready(page, "Head 0 of layer 1")
     small = part(page, "name").evaluate("node => getComputedStyle(node).fontSize")
     part(page, "overview").press("l")
     large = part(page, "name").evaluate("node => getComputedStyle(node).fontSize")
@@ -319,7 +319,7 @@ def test_one_key_enlarges_the_type(visit: Open, server: str) -> None:
 
 def test_a_finger_that_scrolls_over_the_map_chooses_nothing(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=1&head=0&row=3", size=(390, 844))
-    ready(page, "Cross L1H0")
+    ready(page, "Head 0 of layer 1")
     plot, address = part(page, "plot"), page.url
     page.evaluate(COUNT)
     for across, down in ((0.5, 0.05), (0.03, 0.6), (0.6, 0.6)):  # over a column's label, a row's label, a cell
@@ -338,7 +338,7 @@ def test_a_finger_that_scrolls_over_the_map_chooses_nothing(visit: Open, server:
 @pytest.mark.thorough
 def test_two_fingers_zoom_and_move_the_map(visit: Open, long_server: str) -> None:
     page = visit(f"{long_server}/heads?layer=0&head=0&row=7", size=(420, 900))
-    ready(page, "Encoder L0H0")
+    ready(page, "Head 0 of layer 0")
     plot = part(page, "plot")
     plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
@@ -382,12 +382,12 @@ def zoom(page: Page) -> tuple[float, float]:
 @pytest.mark.thorough
 def test_the_canvas_speaks_korean(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=0&reading=reads", locale="ko-KR")
-    expect(part(page, "name")).to_have_text("교차 L0H0")
+    expect(part(page, "name")).to_have_text("0층의 헤드 0")
     expect(part(page, "said")).to_contain_text("가장 주목하는 곳")
     expect(part(page, "lines")).to_have_text("선")
     expect(part(page, "overview")).to_have_attribute("aria-label", re.compile("화살표 키"))
     part(page, "overview").press("ArrowRight")
-    expect(part(page, "name")).to_have_text("교차 L0H1")
+    expect(part(page, "name")).to_have_text("0층의 헤드 1")
     english = re.compile(r"\b(the|row|column|head|attends?|looks?|weight|masked)\b", re.IGNORECASE)
     found = english.search(page.locator(".attention").inner_text())
     assert found is None, found

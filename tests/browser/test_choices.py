@@ -46,7 +46,7 @@ def test_what_a_link_has_chosen_goes_along_to_the_next_page(visit: Open, server:
     turn(page, "decoding")  # which has none of it
     turn(page, "heads")
     expect(chosen(page, "Encoder")).to_be_visible()
-    expect(page.locator(".attention [data-is=name]")).to_have_text("Encoder L2H1")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Head 1 of layer 2")
 
 
 def test_a_click_is_in_the_address_as_a_word_and_back_undoes_it(visit: Open, server: str) -> None:
@@ -93,7 +93,7 @@ def test_one_press_of_back_leaves_a_page_that_a_link_opened_and_finds_the_choice
     page.go_back()
     settle(page)
     expect(page).to_have_url(re.compile(r"/heads\?layer=2&head=3$"))
-    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L2H3")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Head 3 of layer 2")
     page.go_forward()
     settle(page)
     expect(page).to_have_url(re.compile("/inside"))
@@ -133,4 +133,4 @@ def test_a_link_in_the_same_window_is_followed(visit: Open, server: str) -> None
     page.goto(f"{server}/heads?kind=cross&layer=1&head=0")  # as somebody who follows a link in the same window
     settle(page)
     expect(chosen(page, "Cross")).to_be_visible()
-    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H0")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Head 0 of layer 1")

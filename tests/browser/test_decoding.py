@@ -188,14 +188,14 @@ def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit
 @pytest.mark.thorough
 def test_a_head_chosen_among_all_is_the_players(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=4&layer=1&head=1&all_heads=true")
-    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H1")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Head 1 of layer 1")
     page.locator(".attention [data-is=overview]").press("ArrowRight")
     expect(page.locator(".player")).to_contain_text("cross L1H2")
     expect(page).to_have_url(re.compile("head=2"))
     counter(page, 4)
     page.get_by_role("button", name="Layer and head").click()
     page.get_by_role("slider", name="Head").press("ArrowRight")
-    expect(page.locator(".attention [data-is=name]")).to_have_text("Cross L1H3")
+    expect(page.locator(".attention [data-is=name]")).to_have_text("Head 3 of layer 1")
     expect(page.locator(".attention [data-is=step-count]")).to_have_text("4 / 9")
 
 

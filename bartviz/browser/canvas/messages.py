@@ -90,6 +90,7 @@ def _titles(*, predicts: bool) -> Messages:
 def _plainly() -> Messages:
     """The same for a beginner. Shares of several rows are means, which are never more than 100%."""
     return {
+        "head": sentence_words.head_in_words("{layer}", "{head}"),
         "of_head": "{said}",
         "cell": _("{row} looks at {key}: {weight}"),
         "row": _("{row} looks most at {best}."),
@@ -182,6 +183,7 @@ def _markup() -> Messages:
             "range · wheel and drag: zoom and move"
         ),
         "keys_touch": _("Touch"),
+        "keys_fingers": _("Tap and zoom"),
         "keys_touch_said": _("tap: choose a row · two fingers: zoom and move"),
         "keys_steps": _("Steps"),
         "keys_steps_said": _("comma, full stop: one step back, one step forward · P: play or pause"),
