@@ -193,3 +193,15 @@ def test_a_task_that_is_begun_leaves_the_focus_where_its_answer_comes(visit: Ope
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-focus_task_verify .bv-unseen")).to_be_focused()
     expect(page.get_by_text("Not compared:")).to_be_visible()
+
+
+@pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
+@pytest.mark.some("ko-KR")
+def test_no_name_in_the_menu_of_a_phone_is_cut_in_large_type(locale: str, visit: Open, server: str) -> None:
+    page = visit(f"{server}/masks?large=true", size=(390, 844), locale=locale)
+    opens, closes = ("Open the menu", "Close the menu") if locale == "en-US" else ("메뉴 열기", "메뉴 닫기")
+    page.get_by_role("button", name=opens).tap()
+    expect(page.get_by_role("button", name=closes)).to_be_visible()
+    names = page.get_by_test_id("stSidebarNavItems").locator("p, div:has(> p)")
+    cut = "names => names.filter(name => name.scrollWidth > name.clientWidth).map(name => name.textContent)"
+    assert names.evaluate_all(cut) == []

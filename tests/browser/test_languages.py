@@ -52,7 +52,7 @@ def test_what_streamlit_says_is_in_the_language_of_the_page(visit: Open, server:
     upload = page.get_by_test_id("stMain").get_by_test_id("stFileUploaderDropzone")
     expect(upload).to_contain_text(said("Upload", "ko"))
     expect(upload).not_to_contain_text("per file")
-    expect(page.get_by_test_id("stExpandSidebarButton")).to_have_accessible_name(said("Expand sidebar", "ko"))
+    expect(page.get_by_test_id("stExpandSidebarButton")).to_have_accessible_name(said("Open the menu", "ko"))
     assert not page.get_by_placeholder("Choose an option").count()
     page.locator(".st-key-display button").first.click()
     page.get_by_role("radio", name=LANGUAGES["en"], exact=True).click()

@@ -36,10 +36,12 @@ def begin() -> None:
 def toggle() -> None:
     """The switch."""
     st.toggle(
-        _("Large type (Z)"),
+        _("Large type"),
         key=KEY,
         bind="query-params",
-        help=_("For a projector: enlarges every page; a wide screen then has no sidebar and no menu."),
+        help=_(
+            "For a projector: enlarges every page; a wide screen then has no sidebar and no menu. On a keyboard: Z."
+        ),
     )
 
 

@@ -18,4 +18,4 @@ def draw(section: str) -> None:
     the open page's, as the bar has it; empty on the start page."""
     with st.container(key="menu"):
         st.html(f"<style>:root {{ --bv-menu: '{_('Menu')}'; }}</style>")
-        _LISTEN(key="menu_listen", data={"section": section})
+        _LISTEN(key="menu_listen", data={"section": section, "open": _("Open the menu"), "close": _("Close the menu")})

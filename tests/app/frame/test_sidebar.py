@@ -109,7 +109,7 @@ def test_a_given_output_waits_for_the_kind_of_model_that_it_was_given_to(app: Ap
 
 def test_labels_are_spoken_without_signs_of_markdown(app: App) -> None:
     page = app("heads")
-    assert page.toggle(key="large").label == "Large type (Z)"
+    assert page.toggle(key="large").label == "Large type"
     assert not [toggle.label for toggle in page.toggle if set("`*_") & set(toggle.label)]
 
 

@@ -3,7 +3,7 @@
 
 import { markReady } from "../../../browser/shared/ready.js";
 import { oneEntryForAnAct } from "./entries.js";
-import { markSection, nameSections, watch } from "./sections.js";
+import { markSection, nameButtons, nameSections, watch } from "./sections.js";
 
 const PHONE = 768; // pixels; below, Streamlit draws the sidebar over the page
 const LEAVES = "[data-testid='stSidebarNavLink'], [data-testid='stSidebarLogo'], [data-testid='stFormSubmitButton']";
@@ -19,18 +19,33 @@ function close() {
   /** @type {HTMLElement | null} */ (open.querySelector("[data-testid='stSidebarCollapseButton'] button"))?.click();
 }
 
-/** `section`: the label of the open page's. */
+/** What Streamlit calls the sidebar is the menu on a phone. */
+function nameAll() {
+  const { opensMenu, leavesMenu } = document.body.dataset;
+  if (innerWidth < PHONE) nameButtons(document, opensMenu ?? "", leavesMenu ?? "");
+}
+
+/** `section`: the label of the open page's; `open`, `close`: the names of the menu's buttons on a phone. */
 export default function ({ parentElement, data }) {
   markReady(parentElement);
   const { body } = document;
-  body.dataset.section = data.section;
+  Object.assign(body.dataset, { section: data.section, opensMenu: data.open, leavesMenu: data.close });
   markSection(document, data.section);
+  nameAll();
   if (body.dataset.closesMenu) return; // one listener is enough, whichever page it came with
   body.dataset.closesMenu = "yes";
   close();
   oneEntryForAnAct();
   const [sidebar, bar] = ["stSidebar", "stHeader"].map((name) => document.querySelector(`[data-testid='${name}']`));
-  if (sidebar) watch(sidebar, () => nameSections(sidebar));
-  if (bar) watch(bar, () => markSection(bar, body.dataset.section));
+  if (sidebar)
+    watch(sidebar, () => {
+      nameSections(sidebar);
+      nameAll();
+    });
+  if (bar)
+    watch(bar, () => {
+      markSection(bar, body.dataset.section);
+      nameAll();
+    });
   document.addEventListener("click", (event) => leaves(event.composedPath()) && setTimeout(close));
 }

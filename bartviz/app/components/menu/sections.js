@@ -3,6 +3,8 @@
 // a button, which does not say that the open page is in its list.
 
 const MENU = "[data-testid='stSidebarNavItems']";
+const OPENS = "[data-testid='stExpandSidebarButton']";
+const CLOSES = "[data-testid='stSidebarCollapseButton'] button";
 const BAR = "[data-testid='stTopNavSection']";
 
 /** Give the parts of the menu their roles; what has them already is left alone. */
@@ -20,6 +22,15 @@ export function nameSections(root) {
     part.role = "list";
     part.ariaLabel = heading.querySelector("p")?.textContent ?? "";
   }
+}
+
+/** Name the buttons that open and close the menu. */
+export function nameButtons(root, open, close) {
+  for (const [button, name] of [
+    [OPENS, open],
+    [CLOSES, close],
+  ])
+    root.querySelector(button)?.setAttribute("aria-label", name);
 }
 
 /** Mark the section of the bar that has the open page; `section` is its label. */
