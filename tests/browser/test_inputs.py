@@ -10,10 +10,10 @@ from tests.browser.conftest import Open
 
 def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/inputs?level=intermediate")
-    columns = page.locator(".bv-piece")
-    expect(columns.first).to_be_visible()
+    word = page.locator(".bv-word").nth(2)
+    expect(word).to_be_visible()
     settle(page)
-    text, chip, number = (columns.nth(2).locator("span").nth(i).bounding_box() for i in range(3))
+    text, chip, number = (word.locator(part).bounding_box() for part in (".bv-from", ".bv-chip", ".bv-id"))
     assert text is not None
     assert chip is not None
     assert number is not None

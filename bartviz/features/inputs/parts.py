@@ -12,6 +12,7 @@ from bartviz.analysis import inputs as analysis
 from bartviz.analysis import positions as of_positions
 from bartviz.analysis import sentence_words
 from bartviz.analysis.word_colors import NONE
+from bartviz.analysis.words import word_groups
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page
 from bartviz.drawing.colors import underline
@@ -72,7 +73,6 @@ def tokens_of(record: Record, stack: Stack) -> Tokens:
 # What a sign of the picture means, by the HTML that it is there with.
 SIGNS = {
     f">{CONTINUES}<": mark("⋯ continues a word."),
-    ">″<": mark("″ is the same character, cut into bytes."),
     "bv-unknown": mark("A dashed frame marks a piece that is not in the vocabulary."),
 }
 
@@ -91,35 +91,48 @@ def cut(
     roles: Sequence[str | None] = (),
     colors: Sequence[int] = (),
 ) -> str:
-    """HTML of the text cut into pieces: its characters, the piece, its id. Escaped; words are separated. ``roles``: of
-    a chat, whose message each piece belongs to; ``colors``: the number of the colour of each word, or role."""
-    columns, before, even = [], None, False
-    for i, (special, joined) in enumerate(zip(tokens.special, tokens.joined, strict=True)):
-        span, segment = tokens.spans[i], int(tokens.segments[i])
-        name = tokens.labels[i].removeprefix(CONTINUES) or CONTINUES if joined else tokens.labels[i]
-        here = (segment, span)
-        again = span is not None and here == before
-        even = even if again else not even
-        written = "" if span is None or segment >= len(texts) else visible(texts[segment][slice(*span)])
-        shade = "" if span is None else (" bv-a" if even else " bv-b")
-        is_unknown = unknown[i] if unknown is not None else tokens.pieces[i] in ("[UNK]", "<unk>") and span is not None
-        chip = "bv-chip" + " bv-special" * bool(special) + " bv-unknown" * bool(is_unknown)
-        tooltip = _(
-            "piece {piece}, id {id}, segment {segment}", piece=tokens.pieces[i], id=tokens.ids[i], segment=segment
+    """HTML of the text cut into pieces: each word whole, its pieces below it, and their ids below those. Escaped.
+    ``roles``: of a chat, whose message each piece belongs to; ``colors``: the number of the colour of each word, or
+    role."""
+    drawn, shade = [], ""
+    for group in word_groups(tokens):
+        columns = []
+        for i in group:
+            name = tokens.labels[i].removeprefix(CONTINUES) or CONTINUES if tokens.joined[i] else tokens.labels[i]
+            in_text = tokens.spans[i] is not None
+            is_unknown = unknown[i] if unknown is not None else tokens.pieces[i] in ("[UNK]", "<unk>") and in_text
+            chip = "bv-chip" + " bv-special" * bool(tokens.special[i]) + " bv-unknown" * bool(is_unknown)
+            tooltip = _(
+                "piece {piece}, id {id}, segment {segment}",
+                piece=tokens.pieces[i],
+                id=tokens.ids[i],
+                segment=int(tokens.segments[i]),
+            )
+            role = roles[i] if roles else None
+            tooltip += "" if role is None else f", {role}"
+            number = colors[i] if len(colors) else NONE
+            under = "" if number == NONE else f" style='{underline(number)}'"
+            columns.append(
+                f"<span class='bv-piece' title='{html.escape(tooltip, quote=True)}'>"
+                f"<span class='{chip}'{under}>{html.escape(name) or '&nbsp;'}</span>"
+                f"<span class='bv-id'>{tokens.ids[i]}</span></span>"
+            )
+        written = _written(tokens, group, texts)
+        if written:  # neighbours differ
+            shade = " bv-b" if shade == " bv-a" else " bv-a"
+        drawn.append(
+            f"<span class='bv-word'><span class='bv-from{shade if written else ''}'>{html.escape(written) or '&nbsp;'}"
+            f"</span><span class='bv-pieces'>{''.join(columns)}</span></span>"
         )
-        role = roles[i] if roles else None
-        tooltip += "" if role is None else f", {role}"
-        number = colors[i] if len(colors) else NONE
-        under = "" if number == NONE else f" style='{underline(number)}'"
-        columns.append(
-            f"<span class='bv-piece{' bv-on' * joined}' title='{html.escape(tooltip, quote=True)}'>"
-            f"<span class='bv-from{shade}{' bv-again' * again}'>{'″' if again else html.escape(written) or '&nbsp;'}"
-            f"</span><span class='{chip}'{under}>{html.escape(name) or '&nbsp;'}</span>"
-            f"<span class='bv-id'>{tokens.ids[i]}</span></span>"
-        )
-        before = here
-    above = f"<p class='bv-note'>{html.escape(label)}</p>" if label else ""
-    return f"{above}<div class='bv-cut' dir='{tokens.direction}' tabindex='0'>{''.join(columns)}</div>"
+    above = f"<p class='bv-do'>{html.escape(label)}</p>" if label else ""
+    return f"{above}<div class='bv-cut' dir='{tokens.direction}' tabindex='0'>{''.join(drawn)}</div>"
+
+
+def _written(tokens: Tokens, group: Sequence[int], texts: tuple[str, ...]) -> str:
+    """The characters of a word's tokens; empty where none belong to them."""
+    spans = [span for i in group if (span := tokens.spans[i]) is not None]
+    segment = int(tokens.segments[group[0]])
+    return visible(texts[segment][spans[0][0] : spans[-1][1]]) if spans and segment < len(texts) else ""
 
 
 def pieces(record: Record, stack: Stack) -> None:
@@ -131,7 +144,7 @@ def pieces(record: Record, stack: Stack) -> None:
     side = colors.source if stack == "encoder" else colors.reads
     drawn = cut(tokens, _texts(tokens, read), roles=roles, colors=side if len(side) == len(tokens) else ())
     st.html(drawn)
-    notes = [_("From top to bottom: the text, its pieces, and the numbers (ids) that the model gets.")]
+    notes = [_("From top to bottom: the words, their pieces, and the numbers (ids) that the model gets.")]
     notes += [_(meaning) for sign, meaning in SIGNS.items() if sign in drawn]
     if len(set(tokens.segments.tolist())) > 1:
         notes.append(_("Its two sentences are two segments."))
@@ -142,7 +155,7 @@ def pieces(record: Record, stack: Stack) -> None:
         notes.append(_("The decoder reads its own output, shifted by one position after a start token."))
     show.note(" ".join(notes))
     if all(count == 1 for count in analysis.pieces_of_words(tokens).values()):
-        st.button(_("See long words cut into pieces"), key="inputs_long", on_click=_see_long_words)
+        st.button(_("See long words cut by three tokenizers"), key="inputs_long", on_click=_see_long_words)
     if levels.at_least("intermediate"):  # the picture is text already
         show.table(analysis.pieces(tokens, roles), title=_("Every piece as a table"))
 
@@ -365,4 +378,4 @@ def split_sentence(splits: tuple[Split, ...]) -> str:
         _("{model} does not know {count} of its pieces", model=split.model, count=int(split.unknown.sum()))
         for split in lost
     ]
-    return f"{'; '.join(clauses)}."
+    return f"{_('Three models cut the same text, each with its own tokenizer.')} {'; '.join(clauses)}."

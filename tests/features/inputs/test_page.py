@@ -13,7 +13,7 @@ from bartviz.app.controls import tasks
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.word_states import word_states
 from bartviz.features.inputs import EXPLAINED, parts_contexts
-from bartviz.features.inputs.parts import SAMPLES
+from bartviz.features.inputs.parts import SAMPLES, cut
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from bartviz.serving.engine import Engine
@@ -88,6 +88,14 @@ def test_where_no_word_is_cut_one_press_shows_words_that_are(app: App) -> None:
     page = app("inputs", record=stand_in.record(["<s>", " a", " c", "at", "</s>"], kind="encoder"))
     assert "“cat” alone is cut into 2." in words(page)
     assert "inputs_long" not in [button.key for button in page.button]
+
+
+def test_a_word_stands_whole_above_its_pieces() -> None:
+    record = stand_in.record(["<s>", " a", " c", "at", "</s>"], kind="encoder")
+    drawn = cut(record.source, (record.source_text,))
+    words_above = re.findall(r"class='bv-from[^>]*>([^<]*)<", drawn)
+    assert [word.strip() for word in words_above] == ["&nbsp;", "a", "cat", "&nbsp;"]
+    assert re.findall(r"class='bv-chip'>([^<]*)<", drawn) == ["a", "c", "at"]
 
 
 @pytest.mark.slow
