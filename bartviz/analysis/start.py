@@ -36,8 +36,8 @@ LEAST_SAID = 0.01
 """Sentences name no weight below this: it would read as 0.00."""
 LITTLE = 0.1
 """Below this weight a newcomer is told that a word looks at no other in particular."""
-MOSTLY = 0.3
-"""From this weight on a word looks mostly at another one, and a pair of words is named."""
+CLEARLY = 0.3
+"""From this weight on a word singles out another one, and a pair of words is named."""
 RESTS = 0.5
 """A head of self-attention that leaves less of its words' weight to words is shown first only where all heads do."""
 
@@ -121,32 +121,32 @@ def notice(ribbons: Ribbons) -> str:
                 above=ribbons.above[s].text,
                 weight=ribbons.weights[t, s],
             )
-        return _("No word of this text looks mostly at one other word: the weight is spread over many.")
+        return _("No word of this text singles out one other word: the weight is spread over many.")
     drawn = [(t, s) for t, s in paired if t < MOST_WORDS and s < MOST_WORDS]
     if not drawn:
-        return _("None of the words drawn here looks mostly at one other word that is drawn.")
+        return _("None of the words drawn here singles out one other word that is drawn.")
     found = _followed(ribbons, drawn)
     if found is None:
-        return _("The words that look mostly at one other word occur several times: touch one to see where it looks.")
+        return _("The words that single out one other word occur several times: touch one to see where it looks.")
     t, s, crossed = found
     pair = {"below": ribbons.below[t].text, "above": ribbons.above[s].text, "weight": ribbons.weights[t, s]}
     if ribbons.head.kind != "cross":
-        return _("Follow one ribbon: “{below}” looks mostly at “{above}” ({weight:.2f}).", **pair)
+        return _("Follow one ribbon: “{below}” looks most at “{above}” ({weight:.2f}).", **pair)
     if ribbons.given:
         return _(
-            "Follow one ribbon: at the step of “{below}”, which was given, the model looked mostly at “{above}” "
+            "Follow one ribbon: at the step of “{below}”, which was given, the model looked most at “{above}” "
             "({weight:.2f}).",
             **pair,
         )
     if crossed:
         return _("Ribbons cross where the order of words differs: “{below}” looks at “{above}” ({weight:.2f}).", **pair)
     return _(
-        "Follow one ribbon: while “{below}” was written, the model looked mostly at “{above}” ({weight:.2f}).", **pair
+        "Follow one ribbon: while “{below}” was written, the model looked most at “{above}” ({weight:.2f}).", **pair
     )
 
 
 def pairs(ribbons: Ribbons) -> list[tuple[int, int]]:
-    """(t, s) of the words, special tokens aside, that look at one word with at least ``MOSTLY`` of the weight.
+    """(t, s) of the words, special tokens aside, that look at one word with at least ``CLEARLY`` of the weight.
 
     In cross-attention they choose each other; a text that looks at itself has one line of words, so there each word may
     choose any other one.
@@ -155,7 +155,7 @@ def pairs(ribbons: Ribbons) -> list[tuple[int, int]]:
     if not rows or not columns:
         return []
     found = Mutual.of(ribbons.weights[rows][:, columns])
-    chosen = found.weight >= MOSTLY
+    chosen = found.weight >= CLEARLY
     chosen &= (
         found.mutual
         if ribbons.head.kind == "cross"
@@ -221,7 +221,7 @@ def is_mask(word: Word) -> bool:
 
 
 def glosses(ribbons: Ribbons) -> tuple[str, ...]:
-    """For each word of the lower line the word of the upper one that it looks mostly at: with at least ``MOSTLY`` of
+    """For each word of the lower line the word of the upper one that it looks most at, with at least ``CLEARLY`` of
     the weight. Empty where there is none, and in self-attention. It need not mean the same: an auxiliary verb may look
     at the main verb.
     """
@@ -229,7 +229,7 @@ def glosses(ribbons: Ribbons) -> tuple[str, ...]:
         return ("",) * len(ribbons.below)
     chosen = ribbons.weights.argmax(axis=1)  # (T,)
     return tuple(
-        ribbons.above[s].text if row[s] >= MOSTLY else "" for row, s in zip(ribbons.weights, chosen, strict=True)
+        ribbons.above[s].text if row[s] >= CLEARLY else "" for row, s in zip(ribbons.weights, chosen, strict=True)
     )
 
 
@@ -263,14 +263,14 @@ def _simple_row(word: Word, row: Floats, columns: tuple[Word, ...], cross: bool,
     pair = {"word": _quoted(word), "looks": _quoted(columns[best])}
     if not cross:
         return (
-            _("{word} looks mostly at {looks}.", **pair)
-            if row[best] >= MOSTLY
+            _("{word} looks at {looks} more than at any other word.", **pair)
+            if row[best] >= CLEARLY
             else _("{word} looks at many words, most at {looks}.", **pair)
         )
     if given:
         return _("At the step of {word}, which was given, the model looked most at {looks}.", **pair)
-    if row[best] >= MOSTLY:
-        return _("Before it wrote {word}, the model looked mostly at {looks}.", **pair)
+    if row[best] >= CLEARLY:
+        return _("Before it wrote {word}, the model looked at {looks} more than at any other word.", **pair)
     return _("Before it wrote {word}, the model looked at many words, most at {looks}.", **pair)
 
 
@@ -378,7 +378,7 @@ def _best(record: Record, kind: Kind, rows: tuple[Word, ...], columns: tuple[Wor
             if direction is not None:
                 first = int(direction[index] == AHEAD)
             else:  # a clear look of the mask counts most
-                first = 2 * (mask is not None and score >= MOSTLY) + (_to_words(merged, rows, columns) >= RESTS)
+                first = 2 * (mask is not None and score >= CLEARLY) + (_to_words(merged, rows, columns) >= RESTS)
             if best is None or (first, score) > best[:2]:
                 best = (first, score, head, merged)
     assert best is not None  # a stack has at least one layer and head
@@ -469,7 +469,7 @@ def _say_row(
     word, looks = _quoted(rows[t]), _looks(weights[t], columns)
     steps = [step for step in bare(record.steps) if rows[t].start <= step.row < rows[t].end] if kind == "cross" else []
     if not steps:
-        return _("{word} looks mostly at {looks}.", word=word, looks=looks)
+        return _("{word} looks most at {looks}.", word=word, looks=looks)
     return _chosen(record, steps, word, looks)
 
 
@@ -477,10 +477,10 @@ def _chosen(record: Record, steps: list[Step | StepNumbers], word: str, looks: s
     """One sentence: the probability of a word, the product over its pieces, and where the model looked."""
     rules = [step.rule for step in steps if step.rule is not None]
     if len(rules) == len(steps) and rules[0] == CHOSEN_BY_YOU:
-        return _("{word} was chosen by you, looking mostly at {looks}.", word=word, looks=looks)
+        return _("{word} was chosen by you, looking most at {looks}.", word=word, looks=looks)
     if len(rules) == len(steps):
         return _(
-            "{word} was not chosen but set by a rule ({rule}), looking mostly at {looks}.",
+            "{word} was not chosen but set by a rule ({rule}), looking most at {looks}.",
             word=word,
             rule=sentence_words.rule(rules[0]),
             looks=looks,
@@ -488,12 +488,12 @@ def _chosen(record: Record, steps: list[Step | StepNumbers], word: str, looks: s
     likely = percent(math.exp(sum(step.log_probability for step in steps)))
     if record.provenance.mode == GIVEN_TARGET:
         return _(
-            "{word} was given; the model would have chosen it with {likely}, looking mostly at {looks}.",
+            "{word} was given; the model would have chosen it with {likely}, looking most at {looks}.",
             word=word,
             likely=likely,
             looks=looks,
         )
-    return _("{word} was chosen with {likely}, looking mostly at {looks}.", word=word, likely=likely, looks=looks)
+    return _("{word} was chosen with {likely}, looking most at {looks}.", word=word, likely=likely, looks=looks)
 
 
 def _looks(row: Floats, columns: tuple[Word, ...]) -> str:

@@ -68,9 +68,9 @@ def test_a_word_in_pieces_has_the_product_of_their_probabilities() -> None:
     found = start.ribbons(two_words())
     assert [word.text for word in found.below] == ["Katze", "</s>"]
     np.testing.assert_allclose(found.weights, [[0.2, 0.7, 0.1], [0.1, 0.2, 0.7]], atol=1e-6)
-    assert found.say_below[0] == "“Katze” was chosen with 25%, looking mostly at “cat” (0.70)."
+    assert found.say_below[0] == "“Katze” was chosen with 25%, looking most at “cat” (0.70)."
     assert found.say_below[1] == (
-        "</s> was chosen with 50%, looking mostly at </s> (0.70), and among the words at “cat” (0.20)."
+        "</s> was chosen with 50%, looking most at </s> (0.70), and among the words at “cat” (0.20)."
     )
     assert found.say_above == (
         "“old” is looked at most by “Katze” (0.20).",
@@ -130,7 +130,7 @@ def test_the_notice_does_not_invent_a_pair() -> None:
     tokens = stand_in.tokens(("a", " b", " c", " d", " e"))
     even = attention("encoder", np.full((5, 5), 0.2), tokens, tokens)
     record = Record(stand_in.model_info("encoder"), "a b c d e", None, even, None, None)
-    assert start.notice(start.ribbons(record)).startswith("No word of this text looks mostly at one other")
+    assert start.notice(start.ribbons(record)).startswith("No word of this text singles out one other")
     only = stand_in.tokens(("<s>", "</s>"))
     special = Record(stand_in.model_info("encoder"), "", None, attention("encoder", np.eye(2), only, only), None, None)
     assert start.notice(start.ribbons(special)) == "There are only special tokens here: nothing to align."
@@ -153,24 +153,24 @@ def test_the_notice_names_only_words_that_are_drawn() -> None:
     labels = [f" w{place}" for place in range(70)]
     labels[60] = " the-longest-word-of-all"
     said = start.notice(self_attention(labels, next_ones(70)))
-    assert said == "Follow one ribbon: “w10” looks mostly at “w11” (1.00)."  # the first of the longest
+    assert said == "Follow one ribbon: “w10” looks most at “w11” (1.00)."  # the first of the longest
     far = np.full((70, 70), 1 / 70)
     far[60:69] = next_ones(70)[60:69]
     said = start.notice(self_attention(labels, far))
-    assert said == "None of the words drawn here looks mostly at one other word that is drawn."
+    assert said == "None of the words drawn here singles out one other word that is drawn."
 
 
 def test_the_notice_names_only_words_that_are_found() -> None:
     said = start.notice(self_attention(["several", " on", " On", " in", " at", " several"], next_ones(6)))
-    assert said == "Follow one ribbon: “in” looks mostly at “at” (1.00)."
+    assert said == "Follow one ribbon: “in” looks most at “at” (1.00)."
     said = start.notice(self_attention(["on", " in", " on", " in"], next_ones(4)))
-    assert said.startswith("The words that look mostly at one other word occur several times")
+    assert said.startswith("The words that single out one other word occur several times")
 
 
 def test_a_weight_that_rounds_to_nothing_is_not_said() -> None:
     weights = np.array([[1, 0, 0], [0.997, 0.001, 0.002], [0.99, 0.004, 0.006]])
     found = self_attention(["<s>", "cat", " dog"], weights)
-    assert found.say_below[1] == "“cat” looks mostly at <s> (1.00)."
+    assert found.say_below[1] == "“cat” looks most at <s> (1.00)."
     assert found.say_above[1:] == tuple(
         f"No word looks at “{word}” with a weight of 0.01 or more." for word in ("cat", "dog")
     )
@@ -188,7 +188,7 @@ def test_a_long_text_is_cut_for_the_picture_alone() -> None:
 def test_a_sentence_that_names_a_word_beyond_those_drawn_says_so() -> None:
     cut = self_attention(["a", " b", " c", " d"], next_ones(4)).first(2)
     more = "That word comes after those drawn here."
-    assert cut.say_below == ("“a” looks mostly at “b” (1.00).", f"“b” looks mostly at “c” (1.00). {more}")
+    assert cut.say_below == ("“a” looks most at “b” (1.00).", f"“b” looks most at “c” (1.00). {more}")
     assert cut.say_above == (f"“a” is looked at most by “d” (1.00). {more}", "“b” is looked at most by “a” (1.00).")
 
 
@@ -219,7 +219,10 @@ def test_what_a_newcomer_is_told_of_one_row() -> None:
     rows = np.array([[0.6, 0.3, 0.1], [0.2, 0.25, 0.55], [0.95, 0.05, 0.0]])
     found = start.simple(self_attention(["<s>", "cat", " dog"], rows))
     assert [word.text for word in found.below] == ["cat", "dog"]
-    assert found.say_below == ("“cat” looks mostly at “dog”.", "“dog” looked at no other word in particular.")
+    assert found.say_below == (
+        "“cat” looks at “dog” more than at any other word.",
+        "“dog” looked at no other word in particular.",
+    )
     assert found.say_above == ("“cat” looks most at “cat”.", "“cat” looks most at “dog”.")
     none = start.simple(self_attention(["<s>", "</s>"], np.eye(2)))
     assert (none.below, none.say_below, start.to_touch(none)) == ((), (), None)
@@ -266,10 +269,10 @@ def test_the_mask_of_a_text_is_what_one_looks_at_first() -> None:
     found = start.ribbons(Record(stand_in.model_info("encoder"), "old [MASK] cat", None, own, None, None))
     assert found.head == Head("encoder", 0, 1)
     assert (start.mask_of(found), start.to_touch(found)) == (2, 2)
-    assert start.notice(found) == "The mask: [MASK] looks mostly at “cat” (0.70)."
+    assert start.notice(found) == "The mask: [MASK] looks most at “cat” (0.70)."
     simple = start.simple(found)
     assert [word.text for word in simple.below] == ["old", "[MASK]", "cat"]
-    assert simple.say_below[1] == "[MASK] looks mostly at “cat”."
+    assert simple.say_below[1] == "[MASK] looks at “cat” more than at any other word."
 
 
 @pytest.mark.parametrize("name", records.NAMES)

@@ -17,7 +17,7 @@ from tests.support import stand_in
 def test_words_of_the_source_are_counted_and_output_words_have_the_number_of_their_partner() -> None:
     colors = word_colors.of(two_words())
     assert colors.source == (0, 1, NONE)
-    assert colors.predicts == (1, 1, NONE)  # "Kat" and "ze" look mostly at "cat"
+    assert colors.predicts == (1, 1, NONE)  # "Kat" and "ze" look most at "cat"
     assert colors.reads == (NONE, 1, 1)  # one row later, after the start token
 
 

@@ -113,7 +113,7 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     assert kaufen.evaluate(gloss) == ['"↑ buy"', "hidden"]
     kaufen.click()
     assert kaufen.evaluate(gloss) == ['"↑ buy"', "visible"]
-    expect(sentence).to_have_text("Before it wrote “kaufen”, the model looked mostly at “buy”.")
+    expect(sentence).to_have_text("Before it wrote “kaufen”, the model looked at “buy” more than at any other word.")
     expect(task).to_have_text("Touch another one.")
     page.locator(".ribbons .below .word", has_text="Auto").click()
     expect(task).to_have_text("Now a sentence of your own: type it below.")

@@ -59,7 +59,7 @@ def _lacks_pair(record: Record) -> str:
     t = start.to_touch(ribbons)
     best = -1 if t is None else int(ribbons.weights[t].argmax())
     if t is None or best >= start.MOST_WORDS or ribbons.above[best].special:
-        return _("no word of this text looks mostly at one other word")
+        return _("no word of this text singles out one other word")
     return ""
 
 

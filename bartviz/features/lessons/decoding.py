@@ -121,7 +121,7 @@ def _source(record: Record) -> list[Spot]:
 
 def _lacks_source(record: Record) -> str:
     special = record.attention("cross").key.special[int(_line(record).argmax())]
-    return _("this row looks mostly at a special token") if special else ""
+    return _("this row looks most at a special token") if special else ""
 
 
 def _lacks_end(record: Record) -> str:

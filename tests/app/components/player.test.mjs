@@ -247,10 +247,10 @@ test("a beginner sees no candidate twice, and reads the step without numbers of 
     ],
   );
   const simple = meta({ plain: true, steps: [twins] });
-  assert.equal(numbers.sentenceOf(simple, 0, [0.2, 0.7, 0.1]), "The model was unsure. It looked mostly at “car”.");
+  assert.equal(numbers.sentenceOf(simple, 0, [0.2, 0.7, 0.1]), "The model was unsure. It looked most at “car”.");
   assert.equal(
     numbers.sentenceOf(simple, 0, [0.5, 0.2, 0.3]),
-    "The model was unsure. Among the words it looked mostly at “car”.",
+    "The model was unsure. Among the words it looked most at “car”.",
   );
 });
 
@@ -258,15 +258,15 @@ test("the step in words", () => {
   const piece = { column_words: { 1: "carpet" } };
   assert.match(
     numbers.sentenceOf(meta(piece), 0, [0.2, 0.7, 0.1]),
-    / looking mostly at “car” of “carpet” \(0\.70\)\.$/,
+    / looking most at “car” of “carpet” \(0\.70\)\.$/,
   );
   assert.equal(
     numbers.sentenceOf(meta(), 0, [0.2, 0.7, 0.1]),
-    "“Auto” was chosen with 27%, looking mostly at “car” (0.70).",
+    "“Auto” was chosen with 27%, looking most at “car” (0.70).",
   );
   assert.equal(
     numbers.sentenceOf(meta(), 0, [0.5, 0.2, 0.3]),
-    "“Auto” was chosen with 27%, looking mostly at special tokens (0.80), then at “car” (0.20).",
+    "“Auto” was chosen with 27%, looking most at special tokens (0.80), then at “car” (0.20).",
   );
   assert.equal(
     numbers.sentenceOf(meta({ columns: ["<s>"], special: [true], source: [["<s>", [0], true]] }), 0, [1]),
@@ -288,7 +288,7 @@ test("a mask in the text counts as special once and is not named as a word", () 
     });
     assert.equal(
       numbers.sentenceOf(masked, 0, [0.18, 0.65, 0.17]),
-      "“Auto” was chosen with 27%, looking mostly at special tokens (0.82), then at “I” (0.18).",
+      "“Auto” was chosen with 27%, looking most at special tokens (0.82), then at “I” (0.18).",
     );
   }
 });
