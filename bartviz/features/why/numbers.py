@@ -25,6 +25,7 @@ STRONGEST = 3
 HATCHED = -0.05  # share of the largest number, below which a word speaks against the token: it is hatched (words.js)
 """Words that a sentence names, and that are taken away together."""
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
+FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no ribbon, and no sentence
 LATELY = 4  # tokens that recall what was written before
 
 
@@ -75,8 +76,9 @@ class Shown:
         return tuple(sorted(found, key=lambda i: -self.source[i].value)[:count])
 
     def named(self) -> tuple[int, ...]:
-        """The strongest words that a sentence names: those whose numbers come near that of the first."""
-        found = self.strongest()
+        """The strongest words that a sentence names: those whose colours are seen, and whose numbers come near that of
+        the first."""
+        found = [i for i in self.strongest() if self.source[i].share >= FAINTEST]
         return tuple(i for i in found if self.source[i].value >= NAMED * self.source[found[0]].value)
 
 

@@ -183,7 +183,7 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     plain = name == USUAL and not levels.at_least("intermediate")
     if plain and before is not None and not words:
         return _(
-            "{token} rests on {before}, which was written before it, and on no word of the text.",
+            "{token} rests on {before}, which was written before it, and hardly on any word of the text.",
             token=token,
             before=quote(before.label),
         )

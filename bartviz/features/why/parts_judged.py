@@ -47,10 +47,13 @@ def judged(record: Record, methods: Sequence[str], by: Operator) -> Judged | Ref
 def with_verdict(said: str, verdict: Verdict) -> str:
     """A sentence of what a method names, which begins with the verdict where that is no good one."""
     if verdict == BETTER:
-        return f"{said} {_('On this text, words found this way matter more than random ones.')}"
+        worth = _("Averaged over all that was written, words found this way matter more than random ones.")
+        return f"{said} {worth}"
     if verdict == ALIKE:
-        return f"{_('On this text, words found this way matter no more than random ones:')} {said}"
-    return f"{_('On this text, words found this way matter less than random ones:')} {said}"
+        worth = _("Averaged over all that was written, words found this way could not be told apart from random ones:")
+    else:
+        worth = _("Averaged over all that was written, words found this way matter less than random ones:")
+    return f"{worth} {said}"
 
 
 def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) -> None:

@@ -14,6 +14,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.analysis.attribution import Attribution
+from bartviz.analysis.attribution_methods import Method
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels
@@ -27,7 +28,6 @@ from bartviz.record.record import Record
 
 KEY = "why_line"
 RIBBONS = 5  # the strongest words, for which ribbons are drawn
-FAINTEST = 0.1  # share, below which there is no ribbon, and a colour is hardly seen
 WEAK, DARKEST = 15, 50  # percent of the colour in the legend; the second as in words.js
 AGAINST = (  # as in words.css
     "repeating-linear-gradient(45deg, color-mix(in srgb, currentColor 22%, transparent) 0 2px, transparent 2px 6px)"
@@ -50,8 +50,8 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     sent = payload(record, filled(places, at, guess), at, shown, said)
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
-    if shown is not None:
-        show.legend(meanings(start.kind_of(record), shown), label=_("Colours of the words"))
+    if found is not None and shown is not None:
+        show.legend(meanings(start.kind_of(record), shown, found.method), label=_("Colours of the words"))
     if not levels.at_least("intermediate"):  # whose lead says it
         return
     before = None if shown is None else shown.before
@@ -59,12 +59,18 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
 
 
-def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:
-    """What the colours of the words that are shown mean: each meaning with CSS backgrounds, from weak to strong."""
+def meanings(kind: Kind, shown: Shown, method: Method) -> dict[str, tuple[str, ...]]:
+    """What the colours of the words that are shown mean: each meaning with CSS backgrounds, from weak to strong. A
+    method that only reads weights says where a model looked, not what speaks for the token."""
     read, wrote = (tuple(_shade(color, share) for share in (WEAK, DARKEST)) for color in (kind, "decoder"))
     shares = (*(chip.share for chip in shown.source), *shown.written)
-    found = {_("speaks for it, a little or much"): read}
-    if any(share >= FAINTEST for share in shown.written):
+    looked = method.needs == "weights"
+    if not any(share >= numbers.FAINTEST for share in shown.written):
+        alone = _("looked at, a little or much") if looked else _("speaks for it, a little or much")
+        found = {alone: read}
+    elif looked:
+        found = {_("read, looked at, a little or much"): read, _("written before, looked at, a little or much"): wrote}
+    else:
         found = {
             _("read, speaks for it, a little or much"): read,
             _("written before, speaks for it, a little or much"): wrote,
@@ -116,7 +122,7 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
         ],
         "chosen": at,
         "said": said,
-        "edges": [[i, round(source[i].share, 3)] for i in strong if source[i].share >= FAINTEST],
+        "edges": [[i, round(source[i].share, 3)] for i in strong if source[i].share >= numbers.FAINTEST],
         "long": len(source) + len(places) > LONG,
         "labels": {"all": _("Why this word?"), "source": _("text that was read"), "output": _("words to explain")},
     }

@@ -76,9 +76,15 @@ def test_a_sentence_names_no_word_far_behind_the_strongest() -> None:
     shown = numbers.shown(record, explained(record, row=5))
     spoken = [i for i, chip in enumerate(shown.source) if not chip.word.special]
     values = dict.fromkeys(spoken, 0.0) | {spoken[2]: 5.0, spoken[0]: 1.0, spoken[1]: 0.9}
-    one = replace(shown, source=tuple(replace(c, value=values.get(i, 9.0)) for i, c in enumerate(shown.source)))
-    assert one.strongest() == (spoken[2], spoken[0], spoken[1])
-    assert one.named() == (spoken[2], spoken[0])
+
+    def of(largest: float) -> numbers.Shown:
+        chips = [(chip, values.get(i, 9.0)) for i, chip in enumerate(shown.source)]
+        return replace(shown, source=tuple(replace(chip, value=v, share=v / largest) for chip, v in chips))
+
+    assert of(9).strongest() == (spoken[2], spoken[0], spoken[1])
+    assert of(9).named() == (spoken[2], spoken[0])
+    assert of(40).named() == (spoken[2],)
+    assert of(60).named() == ()  # beside what was written before, no colour of the text is seen
 
 
 def test_a_word_has_the_sum_of_its_tokens() -> None:

@@ -261,9 +261,11 @@ def test_a_new_text_has_a_word_only_as_a_whole(text: str, word: str, there: bool
 
 
 def test_the_sentence_begins_with_the_verdict_where_a_method_is_no_better_than_chance() -> None:
-    assert judging.with_verdict("“a”: b.", ALIKE).startswith("On this text, words found this way matter no more than")
-    assert judging.with_verdict("“a”: b.", WORSE).startswith("On this text, words found this way matter less than")
-    assert judging.with_verdict("“a”: b.", BETTER).startswith("“a”: b. On this text")
+    said = "“a”: b."
+    found = "Averaged over all that was written, words found this way"
+    assert judging.with_verdict(said, ALIKE) == f"{found} could not be told apart from random ones: {said}"
+    assert judging.with_verdict(said, WORSE) == f"{found} matter less than random ones: {said}"
+    assert judging.with_verdict(said, BETTER) == f"{said} {found} matter more than random ones."
 
 
 @pytest.mark.slow
@@ -310,16 +312,19 @@ def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
 
 
 def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
-    def keyed(values: list[float], written: tuple[float, ...]) -> list[str]:
+    def keyed(values: list[float], written: tuple[float, ...], by: str = "leave-one-out") -> list[str]:
         words = numbers.source_words(stand_in.record())
         chips = tuple(numbers.Chip(word, value, value) for word, value in zip(words, values, strict=False))
-        return list(parts_words.meanings("cross", numbers.Shown(chips, written)))
+        return list(parts_words.meanings("cross", numbers.Shown(chips, written), METHODS[by]))
 
     assert keyed([-0.04, 1.0], (0.0, 0.01)) == ["speaks for it, a little or much"]
     assert keyed([0.2, -1.0], (0.0,)) == ["speaks for it, a little or much", "speaks against it"]
     both = ["read, speaks for it, a little or much", "written before, speaks for it, a little or much"]
     assert keyed([0.2, 0.5], (1.0, 0.0)) == both
     assert keyed([0.2, 0.5], (1.0, -0.1)) == [*both, "speaks against it"]
+    assert keyed([0.2, 1.0], (0.0,), "best head") == ["looked at, a little or much"]  # that is not to speak for it
+    looked = ["read, looked at, a little or much", "written before, looked at, a little or much"]
+    assert keyed([0.2, 1.0], (0.5,), "mean attention") == looked
 
 
 def test_the_key_has_the_colours_of_the_words(app: App, asked: list[tuple[str, int]]) -> None:
