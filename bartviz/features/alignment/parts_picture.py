@@ -49,7 +49,9 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
         else:
             show.figure(drawn, key="alignment_lines", alt=notice, fills=max(shown.weights.shape) <= FEW)
             show.note(
-                _("Point at a word or at a line for its weights. To link words yourself, switch on “Judge by hand”.")
+                _(
+                    "Touch or point at a word or a line for its weights. To link words yourself, switch on “Judge by hand”."
+                )
             )
             show.note(part(chosen, first))
     with right:
