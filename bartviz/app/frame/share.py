@@ -49,11 +49,15 @@ def draw(button: DeltaGenerator) -> None:
         if not popover.open:
             return
         address = link(with_text=with_text and not led)
-        show.note(
-            _("This link contains your text. Anyone who opens it sees this page with the same text and settings.")
-            if with_text
-            else _("This link shows this page with the same settings, without your text.")
-        )
+        if not with_text:
+            note = _("This link shows this page with the same settings, without your text.")
+        elif led or _run():
+            note = _(
+                "This link contains your text. Anyone who opens it sees this page with the same text and settings."
+            )
+        else:
+            note = _("Every visit begins with this text and this model, so the link need not contain them.")
+        show.note(note)
         link_field(address, key=f"{KEY}_link")
         if is_local(address):
             note_local(address)

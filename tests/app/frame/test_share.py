@@ -76,7 +76,8 @@ def test_the_text_that_every_visit_begins_with_makes_no_link_longer(app: App) ->
     page = app("heads", layer="2", record=open_record(first_record.FILE))
     page.session_state[share.WITH_TEXT] = True
     page = opened(page)
-    assert "contains your text" in words(page)
+    assert "contains your text" not in words(page)
+    assert "Every visit begins with this text" in words(page)
     assert not {"model", "text"} & set(query(page))
 
 
