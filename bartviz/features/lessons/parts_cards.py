@@ -27,6 +27,8 @@ def lead() -> str:
     following, done = _next(), sum(map(_done, LESSONS))
     if following is None:
         return _("All {count} lessons done. The quiz asks about your own text.", count=len(LESSONS))
+    if state.current().finished is not None:  # whose card has a button for the next one
+        return _("{done} of {count} lessons done.", done=done, count=len(LESSONS))
     return _("{done} of {count} lessons done. Next: {title}.", done=done, count=len(LESSONS), title=following.title)
 
 

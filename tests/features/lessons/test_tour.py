@@ -241,6 +241,8 @@ def test_a_lesson_ends_in_one_thing_learned_and_the_next(app: App, lesson: Lesso
         assert "Next: the quiz, about your own text" in [link.proto.label for link in page.get("page_link")]
         return
     assert page.button(key="lesson_following").label == f"Next: 2. {LESSONS[1].title}"
+    assert f"of {len(LESSONS)} lessons done." in words(page)
+    assert "lessons done. Next" not in words(page)  # the button offers another one
     page.button(key="lesson_following").click().run()
     assert LESSONS[1].title in words(page)
     assert html.escape(lesson.learned) not in words(page)
