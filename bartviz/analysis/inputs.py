@@ -93,17 +93,12 @@ def sentence(one: Inputs) -> str:
     lengths, part = norms(one), shares(one)
     ratio = float(lengths["token"][inside].mean() / max(lengths["position"][inside].mean(), 1e-12))
     row = int(np.flatnonzero(inside)[part["position"][inside].argmax()])
-    filled = {"ratio": ratio, "token": one.tokens.labels[row], "share": part["position"][row]}
-    if ratio >= 1:
-        return _(
-            "A token's vector is on average {ratio:.1f} times as long as its position's; “{token}” has the "
-            "largest share of position, {share:.0%} of its sum.",
-            **filled,
-        )
     return _(
-        "A token's vector is on average {ratio:.2f} of its position's length; “{token}” has the largest "
-        "share of position, {share:.0%} of its sum.",
-        **filled,
+        "Special tokens aside, a token's vector is on average {ratio} times as long as its position's. The position "
+        "adds most to “{token}”: {share:.0%} of the sum, measured along it.",
+        ratio=f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2f}",
+        token=one.tokens.labels[row],
+        share=part["position"][row],
     )
 
 
