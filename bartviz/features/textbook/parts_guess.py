@@ -67,14 +67,14 @@ def _outcome(verdict: Verdict, guess: str) -> str:
         parts = {"all": len(verdict.numbers), "agree": agree, "differ": len(verdict.numbers) - agree}
         if guess == "true":
             return _(
-                "You said “{answer}”, which is partly right: of {all} numbers, {agree} agree with the statement "
-                "and {differ} do not.",
+                "You said “{answer}”, which is partly right: the statement holds for {agree} of {all} numbers, and not "
+                "for {differ}.",
                 answer=said,
                 **parts,
             )
         return _(
-            "You said “{answer}”, and that counts: of {all} numbers, {agree} agree with the statement and {differ} "
-            "do not, so it holds with a caveat.",
+            "You said “{answer}”, and that counts: the statement holds for {agree} of {all} numbers, and not for "
+            "{differ}, so it holds with a caveat.",
             answer=said,
             **parts,
         )
