@@ -50,7 +50,8 @@ def picture(record: Record, chosen: Chosen) -> go.Figure:
             show.figure(drawn, key="alignment_lines", alt=notice, fills=max(shown.weights.shape) <= FEW)
             show.note(
                 _(
-                    "Touch or point at a word or a line for its weights. To link words yourself, switch on “Judge by hand”."
+                    "Touch or point at a word or a line for its weights. To link words yourself, switch on “Judge by "
+                    "hand”."
                 )
             )
             show.note(part(chosen, first))
