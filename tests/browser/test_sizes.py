@@ -125,6 +125,20 @@ def test_large_type_leaves_what_is_pressed_on_the_screen(visit: Open, shipped: s
             expect(page.locator(part)).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.skipif(not there("quiz"), reason="without the quiz")
+@pytest.mark.parametrize(("number", "picture"), [(1, ".bv-ribbons"), (3, ".bv-grid.bv-large")])
+def test_the_picture_of_a_question_grows_with_the_type(visit: Open, shipped: str, number: int, picture: str) -> None:
+    for size in ((1920, 1080), (1366, 768)):
+        areas = []
+        for large in ("false", "true"):
+            page = visit(f"{shipped}/quiz?quiz_question={number}&large={large}", size=size)
+            box = page.locator(picture).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= size[1]
+            areas.append(box["width"] * box["height"])
+        assert areas[1] > 1.05 * areas[0]
+
+
 WIDTHS = """paragraphs => paragraphs.map(
     (paragraph) => paragraph.getBoundingClientRect().width / parseFloat(getComputedStyle(paragraph).fontSize)
 )"""
