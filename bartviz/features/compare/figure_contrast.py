@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from bartviz.analysis.distance import Contrast, contrast, mismatch, paired
 from bartviz.analysis.head_view import View
 from bartviz.analysis.weight_scale import Range
+from bartviz.analysis.word_colors import Numbers
 from bartviz.arrays import Floats
 from bartviz.drawing import axes, masked_cells, theme
 from bartviz.drawing.cells import Part, closed, color_bar, frames, grid, pool
@@ -52,6 +53,8 @@ def difference(
     *,
     row: int | None = None,
     bars: bool = True,
+    titled: bool = True,
+    colors: tuple[Numbers, Numbers] = ((), ()),
     height: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
@@ -60,7 +63,8 @@ def difference(
     Where their texts differ, a row or column is named by both tokens.
 
     ``bars``: the Jensen-Shannon distance of each row next to it, from 0 to 1; the map is then as wide as there is room
-    beside them, and its cells are not square. Cells that are masked for both are hatched.
+    beside them, and its cells are not square. ``titled``: its axes have titles. ``colors``: the numbers of the words of
+    rows and columns, as of ``bartviz.drawing.maps.attention_map``. Cells that are masked for both are hatched.
     """
     rows, columns = paired(a.query_labels, b.query_labels), paired(a.key_labels, b.key_labels)
     factor = -(-max(found.difference.shape) // SIDE)
@@ -89,8 +93,16 @@ def difference(
             masked_cells.hatching(~seen, dark),
         ]
     layout = axes.token_axes(
-        rows, columns, query_special=a.query_special, key_special=a.key_special, pooled=factor, height=height, dark=dark
-    ) | {"shapes": frames(found.difference.shape, row, dark)}
+        rows,
+        columns,
+        query_special=a.query_special,
+        key_special=a.key_special,
+        titles=None if titled else ("", ""),
+        pooled=factor,
+        row=row,
+        height=height,
+        dark=dark,
+    ) | {"shapes": [*frames(found.difference.shape, row, dark), *axes.word_bars(*colors, dark)]}
     layout["xaxis2"] |= {"tickangle": -90}  # as on the maps of A and B above it
     if bars:
         traces.append(_bars(found, dark))

@@ -12,6 +12,7 @@ import streamlit as st
 from bartviz.analysis import distance, head_names
 from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.head_view import View
+from bartviz.analysis.word_colors import Numbers
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
@@ -32,9 +33,12 @@ STYLE = Path(__file__).with_name("style.css")
 
 
 def verdict(chosen: Chosen) -> str:
-    """How far A and B are apart, or why that cannot be said."""
+    """How far A and B are apart, or why that cannot be said; for a beginner also what to touch."""
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
-    return _verdict(distance.contrast(a, b), distance.mismatch(a, b), words=chosen.words)
+    said = _verdict(distance.contrast(a, b), distance.mismatch(a, b), words=chosen.words)
+    if levels.at_least("intermediate") or a.query_labels != b.query_labels:
+        return said
+    return f"{said} {_('Touch a row of A or B to see it in both.')}"
 
 
 def two(chosen: Chosen, settings: DeltaGenerator) -> None:
@@ -55,13 +59,26 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
         _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
     if contrast is not None:
         with third[0], st.container(key="compare_apart"):
-            drawn = partial(difference, a, b, contrast, row=row, height=HEIGHT, dark=page.dark())
+            with st.container(key="pin_apart" if _long(chosen) else "pinned_apart"):
+                show.note(_("B minus A: orange where A looks more, blue where B does."))
+            colors = _colors(chosen, chosen.a) if not chosen.words else None
+            drawn = partial(
+                difference,
+                a,
+                b,
+                contrast,
+                row=row,
+                titled=False,
+                colors=colors or ((), ()),
+                height=HEIGHT,
+                dark=page.dark(),
+            )
             alt = _("Where B looks more than A, and where less")
             show.figure(drawn, key="compare_difference", alt=alt, fills=True)
             show.note(
-                _("Orange: A looks more. Blue: B looks more. Bars: how far apart A and B are, 0 (the same) to 1.")
+                _("Bars: how far apart A and B are, 0 (the same) to 1.")
                 if simple
-                else _("B minus A. Bars: Jensen-Shannon distance of each row (0: the same, 1: no key in common).")
+                else _("Bars: Jensen-Shannon distance of each row (0: the same, 1: no key in common).")
             )
     if simple:
         return
@@ -106,9 +123,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     letter = pin.letter.lower()
     said = {"letter": pin.letter, "head": pin.label}
     explains = None if found is None else (found.title, found.explained)
-    # Long texts are as high as that of the other head, so that the maps are level.
-    long = levels.at_least("intermediate") or chosen.b.other
-    with st.container(key=f"{'pin' if long else 'pinned'}_{letter}"):
+    with st.container(key=f"{'pin' if _long(chosen) else 'pinned'}_{letter}"):
         if levels.at_least("intermediate"):
             called = head_names.sentence(found)
             show.note(
@@ -119,7 +134,6 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
             show.note(_(message, name="" if found is None else found.title, **said), explains=explains)
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
-    same = chosen.a.record.source_text == chosen.b.record.source_text  # else one colour would be two words
     choice = canvas.show(
         pin.attention,
         key=name,
@@ -129,11 +143,22 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
         query=pin.rows,
         words=chosen.words,
         span=chosen.range,
-        colors=pick.colors_of_words(pin.record).sides(pin.head.kind) if same else None,
+        colors=_colors(chosen, pin),
         plain=not levels.at_least("intermediate"),
         on_change=partial(_follow_canvas, key),
     )
     canvas.publish(several, choice)
+
+
+def _long(chosen: Chosen) -> bool:
+    """Whether what is said of a head may be long: its place then has two lines for each, and the maps are level."""
+    return levels.at_least("intermediate") or chosen.b.other
+
+
+def _colors(chosen: Chosen, pin: Pin) -> tuple[Numbers, Numbers] | None:
+    """The numbers of the words of its rows and columns; None for two texts, where one colour would be two words."""
+    same = chosen.a.record.source_text == chosen.b.record.source_text
+    return pick.colors_of_words(pin.record).sides(pin.head.kind) if same else None
 
 
 def _follow_canvas(key: str, choice: Choice) -> None:

@@ -100,6 +100,13 @@ def test_with_merged_words_the_distance_is_between_words(record: Record) -> None
     assert "(Jensen-Shannon distance between words: 0" in words(opened(record, words="true", **pins))
 
 
+def test_a_beginner_reads_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
+    touch = "Touch a row of A or B to see it in both."
+    assert touch in words(opened(record, a="cross L0H1", b="cross L1H1", level="beginner"))
+    assert touch not in words(opened(record, a="encoder L0H1", b="cross L1H1", level="beginner"))
+    assert touch not in words(opened(record, a="cross L0H1", b="cross L1H1", level="intermediate"))
+
+
 def test_a_head_and_itself_are_the_same(record: Record) -> None:
     assert "A and B are the same (" in words(opened(record, a="cross L1H1", b="cross L1H1"))
 
