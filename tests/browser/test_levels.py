@@ -143,3 +143,18 @@ def test_every_formula_of_the_explanations_and_the_glossary_is_typeset(visit: Op
         expect(page.locator(".katex").nth(200)).to_be_attached()
         assert page.locator(".katex-error").all_inner_texts() == []
         assert "$" not in page.get_by_test_id("stMain").inner_text()
+
+
+@pytest.mark.parametrize(("width", "columns"), [(1920, 2), (1366, 1), (390, 1)])
+def test_an_explanation_has_two_columns_where_there_is_room_for_both(
+    visit: Open, server: str, width: int, columns: int
+) -> None:
+    page = visit(f"{server}/heads", size=(width, 1080))
+    text = page.locator(".st-key-explained_heads")
+    expect(text).to_contain_text(BEGINNER)
+    lefts = text.locator("p").evaluate_all("all => all.map(one => Math.round(one.getBoundingClientRect().left))")
+    assert len(set(lefts)) == columns
+    ends = text.locator("p").evaluate_all("all => Math.max(...all.map(one => one.getBoundingClientRect().bottom))")
+    terms = page.locator(".bv-terms").bounding_box()
+    assert terms is not None
+    assert ends <= terms["y"]

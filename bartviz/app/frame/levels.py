@@ -94,7 +94,8 @@ def explain(word: str, *, with_terms: bool = True) -> None:
     if first and with_terms:
         terms(texts.terms, key=word)
     with st.expander(_("What am I seeing?"), expanded=_open(word)):
-        _texts(texts)
+        with st.container(key=f"explained_{word}"):
+            _texts(texts)
         if not first and with_terms:
             terms(texts.terms, key=word)
         _level_buttons(word)
