@@ -65,8 +65,9 @@ def with_units(table: pd.DataFrame) -> pd.DataFrame:
     return table.rename(columns=units | {TO_A: f"{TO_A} (Jensen-Shannon distance, 0 to 1)"})
 
 
-def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
-    """How many heads do mainly one thing in this text, what the clearest do, and how many do none."""
+def notice(measured: Measured, *, threshold: float = THRESHOLD, percents: bool = True) -> str:
+    """How many heads do mainly one thing in this text, what the clearest do, and how many do none. With ``percents``
+    shares of weight are in per cent, else in decimals, as beside the heads' names."""
     given = clearest(measured, threshold=threshold)
     count = measured.shape[0] * measured.shape[1]
     filled: dict[str, object] = {"named": len(given), "all": count, "kind": sentence_words.kind(measured.kind)}
@@ -81,7 +82,13 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD) -> str:
     else:
         said = _("{named} of {all} {kind} heads do mainly one thing in this text.", **filled)
     does = [
-        _("L{layer}H{head} {habit}.", layer=layer, head=head, habit=name.habit) for (layer, head), name in given[:NAMED]
+        _(
+            "L{layer}H{head} {habit}.",
+            layer=layer,
+            head=head,
+            habit=name.habit if percents else name.does(f"{name.score:.2f}"),
+        )
+        for (layer, head), name in given[:NAMED]
     ]
     rest = count - len(given)
     others = plural("{count} other has no clear habit.", "{count} others have no clear habit.", rest) if rest else ""

@@ -50,6 +50,7 @@ def test_the_sentences_count_heads_with_a_habit_and_say_who_has_none() -> None:
         "The one encoder head does mainly one thing in this text. L0H0 looks at the token before (100% of its weight)."
     )
     assert compare.notice(BEFORE) == said
+    assert compare.notice(BEFORE, percents=False) == said.replace("100%", "1.00")
     assert compare.notice(BEFORE, threshold=1.01) == "The one encoder head has no clear habit in this text."
 
 

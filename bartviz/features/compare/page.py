@@ -65,7 +65,8 @@ def main() -> None:
         with said:
             if levels.at_least("intermediate"):  # else it is on the fold
                 st.subheader(_("All heads"), anchor=False)
-            show.lead(cached(partial(analysis.notice, chosen.measured, threshold=chosen.threshold)))
+            percents = not levels.at_least("intermediate")
+            show.lead(cached(partial(analysis.notice, chosen.measured, threshold=chosen.threshold, percents=percents)))
     more(chosen)
     if opened:
         with all_heads:

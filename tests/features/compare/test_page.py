@@ -66,6 +66,9 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
     assert len(app.get("plotly_chart")) == 1  # B - A
     asked = opened(record, level="beginner", x="previous")
     assert notice in words(asked)
+    decimals = compare.notice(of_record(record, "cross"), percents=False)
+    assert decimals != notice
+    assert decimals in words(opened(record))
     assert len(asked.get("plotly_chart")) == 3  # scatter, matrix, B - A
     assert list(canvases(app)) == ["A", "B"]
     said = r"(in none of|in each of|In \d+ of) \d+ rows \(special tokens aside\).*the strongest square"
