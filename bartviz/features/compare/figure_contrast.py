@@ -63,8 +63,9 @@ def difference(
     Where their texts differ, a row or column is named by both tokens.
 
     ``bars``: the Jensen-Shannon distance of each row next to it, from 0 to 1; the map is then as wide as there is room
-    beside them, and its cells are not square. ``titled``: its axes have titles. ``colors``: the numbers of the words of
-    rows and columns, as of ``bartviz.drawing.maps.attention_map``. Cells that are masked for both are hatched.
+    beside them, and its cells are not square. ``titled``: its axes have titles, else it is as on a canvas. ``colors``:
+    the numbers of the words of rows and columns, as of ``bartviz.drawing.maps.attention_map``. Cells that are masked
+    for both are hatched.
     """
     rows, columns = paired(a.query_labels, b.query_labels), paired(a.key_labels, b.key_labels)
     factor = -(-max(found.difference.shape) // SIDE)
@@ -97,18 +98,30 @@ def difference(
         columns,
         query_special=a.query_special,
         key_special=a.key_special,
-        titles=None if titled else ("", ""),
         pooled=factor,
         row=row,
         height=height,
         dark=dark,
     ) | {"shapes": [*frames(found.difference.shape, row, dark), *axes.word_bars(*colors, dark)]}
     layout["xaxis2"] |= {"tickangle": -90}  # as on the maps of A and B above it
+    if not titled:
+        layout |= _as_on_a_canvas(layout, len(rows), len(columns), row)
     if bars:
         traces.append(_bars(found, dark))
         layout |= _beside_bars(layout, dark)
     pixels = height or axes.height(rows, columns)
     return theme.build(traces, layout, dark=dark, height=pixels)
+
+
+def _as_on_a_canvas(layout: Part, rows: int, columns: int, row: int | None) -> Part:
+    """The labelled axes without titles, unless those say which labels are left out; the name of the row is bold."""
+    found = {
+        name: layout[name] | ({"title": None} if len(layout[name]["tickvals"]) == count else {})
+        for name, count in (("xaxis2", columns), ("yaxis2", rows))
+    }
+    named = zip(layout["yaxis2"]["tickvals"], layout["yaxis2"]["ticktext"], strict=True)
+    found["yaxis2"]["ticktext"] = [f"<b>{text}</b>" if place == row else text for place, text in named]
+    return found
 
 
 def _limit(difference: Floats) -> float:
