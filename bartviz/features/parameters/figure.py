@@ -26,6 +26,7 @@ from bartviz.record.attention import Kind
 MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out no more areas at once
 _FEW_LAYERS = 8  # whose columns are wide enough for whole words
 _BRIEF = {"self-attention": mark("self"), "cross-attention": mark("cross"), "feed-forward": mark("ff")}
+_LONGEST = "cross-attention"  # on a phone it has no room beside that of three other layers
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
 _LEGIBLE = {"minsize": 12, "mode": "hide"}  # what does not fit is left to the pointer
 _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
@@ -186,7 +187,8 @@ def _layers(
             continue
         for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
             inner, texts = f"{where}/{name}", matrix_titles.title(name)
-            brief = texts if few or name not in _BRIEF else _(_BRIEF[name])
+            whole = name not in _BRIEF or (few and name != _LONGEST)
+            brief = texts if whole else _(_BRIEF[name])
             size = parameter_totals.total(group)
             yield _Area(inner, where, texts, brief, size, f"{hover}, {texts}", _color(group[0], dark))
             if matrices:

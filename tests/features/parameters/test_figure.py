@@ -77,6 +77,8 @@ def test_layers_and_sublayers_in_reading_order() -> None:
     ]
     below = [area["labels"] for id_, area in found.items() if area["parents"] == "decoder/layer 3"]
     assert below == ["self-attention", "cross-attention", "feed-forward"]
+    drawn = [area["text"] for area in found.values() if area["parents"] == "decoder/layer 3"]
+    assert drawn == ["self-attention", "cross", "feed-forward"]  # the longest has no room on a phone
     assert areas("bert-base-uncased")["encoder/layer 11"]["text"] == "L11"
     layers = [area for id_, area in areas("albert-base-v2").items() if id_.startswith("encoder/layer")]
     assert layers[0]["text"] == "One set of weights for 12 layers"
