@@ -129,6 +129,17 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     assert "lesson=attention" in page.url
 
 
+def test_on_a_phone_the_first_lesson_is_in_sight_below_the_picture(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/?level=beginner", size=(390, 844))
+    lesson, word = page.get_by_role("button", name="The first lesson"), page.locator(".ribbons .below .word").nth(4)
+    expect(lesson).to_be_in_viewport(ratio=1)
+    before = word.bounding_box()
+    for touched in (4, 3):
+        page.locator(".ribbons .below .word").nth(touched).tap()
+    expect(lesson).to_be_in_viewport(ratio=1)
+    assert word.bounding_box() == before  # nothing moves under the finger
+
+
 @pytest.mark.parametrize("large", ["", "&large=true"])
 def test_the_word_below_a_word_is_whole(visit: Open, shipped: str, large: str) -> None:
     page = visit(f"{shipped}/?level=beginner{large}", size=(1920, 1080))
