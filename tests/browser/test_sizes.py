@@ -85,6 +85,10 @@ def test_choices_on_a_phone_are_equal_boxes(visit: Open, shipped: str, address: 
     widths = row.get_by_role("radio").evaluate_all("boxes => boxes.map(box => box.getBoundingClientRect().width)")
     assert max(widths) - min(widths) <= 1  # pixels
     assert row.evaluate("row => [...row.querySelectorAll('p')].every(text => text.scrollWidth <= text.clientWidth)")
+    edges = "boxes => new Set(boxes.slice(0, -1).map(box => getComputedStyle(box).borderRightColor)).size"
+    row.get_by_role("radio").last.tap()
+    expect(row.get_by_role("radio").last).to_be_checked()
+    assert row.get_by_role("radio").evaluate_all(edges) == 1  # that before the chosen one is closed, too
 
 
 SHARE = """parts => parts.reduce((sum, part) => {
