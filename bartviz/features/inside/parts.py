@@ -143,6 +143,7 @@ def row(record: Record, chosen: Chosen) -> None:
     st.html(_STYLE)
     with st.container(key="inside_essentials"):
         st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark(), plain=plain))
+        show.note(_("The picture below is wider than the screen: move it sideways, from the query to the output."))
     with show.sideways("inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
         st.html(_names(Frame(chosen.one, shown, page.dark(), colors=colors)))
         show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)

@@ -131,8 +131,9 @@ def test_what_is_beside_attention(record: Record, tab: str, said: str) -> None:
 
 def test_score_and_weight_of_each_key_are_a_table_for_phones(record: Record) -> None:
     one = inside.inside(record.attention("decoder"), 0, 0, 3)
-    table = words(opened(record, kind="Decoder", layer="0", head="0", row="3")).split("class='bv-essentials'")[1]
-    table = table.split("</table>")[0]
+    said = words(opened(record, kind="Decoder", layer="0", head="0", row="3"))
+    assert "wider than the screen: move it sideways" in said
+    table = said.split("class='bv-essentials'")[1].split("</table>")[0]
     assert table.count("<tr") == 1 + len(one.keys)
     assert f"<td>{one.scores[one.strongest]:.2f}</td><td>{one.weights[one.strongest]:.3f}<" in table
     assert table.count("<td>–</td>") == len(one.keys) - 4  # the decoder's row 3 sees 4 keys
