@@ -65,16 +65,19 @@ def meanings(kind: Kind, shown: Shown, method: Method) -> dict[str, tuple[str, .
     read, wrote = (tuple(_shade(color, share) for share in (WEAK, DARKEST)) for color in (kind, "decoder"))
     shares = (*(chip.share for chip in shown.source), *shown.written)
     looked = method.needs == "weights"
+    of_text = any(chip.share >= numbers.FAINTEST for chip in shown.source)
+    found: dict[str, tuple[str, ...]] = {}
     if not any(share >= numbers.FAINTEST for share in shown.written):
-        alone = _("looked at, a little or much") if looked else _("speaks for it, a little or much")
-        found = {alone: read}
-    elif looked:
-        found = {_("read, looked at, a little or much"): read, _("written before, looked at, a little or much"): wrote}
+        found[_("looked at, a little or much") if looked else _("speaks for it, a little or much")] = read
     else:
-        found = {
-            _("read, speaks for it, a little or much"): read,
-            _("written before, speaks for it, a little or much"): wrote,
-        }
+        if of_text:
+            said = _("read, looked at, a little or much") if looked else _("read, speaks for it, a little or much")
+            found[said] = read
+        found[
+            _("written before, looked at, a little or much")
+            if looked
+            else _("written before, speaks for it, a little or much")
+        ] = wrote
     return found | ({_("speaks against it"): (AGAINST,)} if any(share < numbers.HATCHED for share in shares) else {})
 
 

@@ -322,6 +322,7 @@ def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
     both = ["read, speaks for it, a little or much", "written before, speaks for it, a little or much"]
     assert keyed([0.2, 0.5], (1.0, 0.0)) == both
     assert keyed([0.2, 0.5], (1.0, -0.1)) == [*both, "speaks against it"]
+    assert keyed([0.05, 0.0], (1.0,)) == both[1:]  # no word of the text has a colour
     assert keyed([0.2, 1.0], (0.0,), "best head") == ["looked at, a little or much"]  # that is not to speak for it
     looked = ["read, looked at, a little or much", "written before, looked at, a little or much"]
     assert keyed([0.2, 1.0], (0.5,), "mean attention") == looked
