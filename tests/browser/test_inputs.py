@@ -23,3 +23,11 @@ def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipp
     expect(page.get_by_text("Self-check")).to_contain_text(": ok")
     settle(page)
     assert "look=sum" in page.url
+
+
+def test_the_value_of_a_slider_stands_in_one_line(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/inputs?look=positions&rows=119")
+    value = page.get_by_test_id("stSliderThumbValue")
+    expect(value).to_have_text("119")
+    lines = value.evaluate("node => node.offsetHeight / parseFloat(getComputedStyle(node).lineHeight)")
+    assert lines < 1.5
