@@ -59,7 +59,7 @@ def _head(record: Record, head: Head) -> str:
 def main() -> None:
     record = page.begin("side")
     st.html(parts.STYLE)
-    with show.place("lead"):
+    with show.place("side_lead"):
         show.lead(_("Both read the whole text in both directions. Only one of them also writes, from left to right."))
         show.what_to_do(_("Choose a word at the left: both maps frame its row."))
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
