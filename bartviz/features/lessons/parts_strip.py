@@ -152,14 +152,15 @@ class _Verdict(NamedTuple):
 
 
 def _verdict(texts: StepTexts, now: state.LessonState) -> _Verdict | None:
-    """None as long as nothing is to be said."""
+    """None as long as nothing is to be said. The choices are gone when one was right: it is said which."""
     said = now.said
+    right = next((option.text for option in texts.options if option.right), "")
     if isinstance(said, Reply) and said.guess:
         return _Verdict("", said.text, "bv-right" if said.right else "")
     if isinstance(said, Reply) and said.right:
-        return _Verdict(_("Right."), said.text, "bv-right")
+        return _Verdict(right or _("Right."), f"{_('Right.')} {said.text}" if right else said.text, "bv-right")
     if now.shown:
-        return _Verdict(_("Answer"), texts.answer, "")
+        return _Verdict(_("Answer"), f"{right} {texts.answer}".lstrip(), "")
     if said is None:
         return None
     told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None

@@ -152,3 +152,15 @@ def test_a_share_may_be_typed_in_percent(record: Record) -> None:
     assert not Number(lambda _record: 0.5).judged(record, 50).right
     (reply,) = {replied(state.BY_WORD["attention"], 1, typed).text for typed in (1, 100)}
     assert reply.startswith("To 1, which is 100%")
+
+
+def test_a_choice_that_was_right_can_still_be_read(app: App) -> None:
+    """The choices are gone by then, and a class wants to see which sentence it was."""
+    steps = [(lesson, at) for lesson in LESSONS for at in range(len(lesson.steps))]
+    lesson, at = next((lesson, at) for lesson, at in steps if isinstance(lesson.steps[at].answer, Choice))
+    told = lesson.texts(at, records.read(lesson.steps[at].record))
+    right = next(number for number, option in enumerate(told.options) if option.right)
+    test = app("start", lesson=lesson.word, at=str(at + 1))
+    test.button(key=f"lesson_option_{right}").click().run()
+    assert not [button for button in test.button if str(button.key).startswith("lesson_option_")]
+    assert f"<b>{html.escape(told.options[right].text)}</b> Right." in plain(words(test))
