@@ -256,10 +256,7 @@ test("a beginner sees no candidate twice, and reads the step without numbers of 
 
 test("the step in words", () => {
   const piece = { column_words: { 1: "carpet" } };
-  assert.match(
-    numbers.sentenceOf(meta(piece), 0, [0.2, 0.7, 0.1]),
-    / looking most at “car” of “carpet” \(0\.70\)\.$/,
-  );
+  assert.match(numbers.sentenceOf(meta(piece), 0, [0.2, 0.7, 0.1]), / looking most at “car” of “carpet” \(0\.70\)\.$/);
   assert.equal(
     numbers.sentenceOf(meta(), 0, [0.2, 0.7, 0.1]),
     "“Auto” was chosen with 27%, looking most at “car” (0.70).",
