@@ -202,6 +202,8 @@ def test_no_name_in_the_menu_of_a_phone_is_cut_in_large_type(locale: str, visit:
     opens, closes = ("Open the menu", "Close the menu") if locale == "en-US" else ("메뉴 열기", "메뉴 닫기")
     page.get_by_role("button", name=opens).tap()
     expect(page.get_by_role("button", name=closes)).to_be_visible()
+    opened = "bar => Promise.all(bar.getAnimations({ subtree: true }).map(({ finished }) => finished)).then(() => null)"
+    page.get_by_test_id("stSidebar").evaluate(opened)  # it grows from nothing
     names = page.get_by_test_id("stSidebarNavItems").locator("p, div:has(> p)")
     cut = "names => names.filter(name => name.scrollWidth > name.clientWidth).map(name => name.textContent)"
     assert names.evaluate_all(cut) == []

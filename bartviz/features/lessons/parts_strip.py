@@ -154,11 +154,11 @@ class _Verdict(NamedTuple):
 def _verdict(texts: StepTexts, now: state.LessonState) -> _Verdict | None:
     """None as long as nothing is to be said. The choices are gone when one was right: it is said which."""
     said = now.said
-    right = next((option.text for option in texts.options if option.right), "")
+    right = next((f"‘{option.text}’" for option in texts.options if option.right), "")
     if isinstance(said, Reply) and said.guess:
         return _Verdict("", said.text, "bv-right" if said.right else "")
     if isinstance(said, Reply) and said.right:
-        return _Verdict(right or _("Right."), f"{_('Right.')} {said.text}" if right else said.text, "bv-right")
+        return _Verdict(f"{_('Right.')} {right}".rstrip(), said.text, "bv-right")
     if now.shown:
         return _Verdict(_("Answer"), f"{right} {texts.answer}".lstrip(), "")
     if said is None:

@@ -163,4 +163,4 @@ def test_a_choice_that_was_right_can_still_be_read(app: App) -> None:
     test = app("start", lesson=lesson.word, at=str(at + 1))
     test.button(key=f"lesson_option_{right}").click().run()
     assert not [button for button in test.button if str(button.key).startswith("lesson_option_")]
-    assert f"<b>{html.escape(told.options[right].text)}</b> Right." in plain(words(test))
+    assert f"<b>Right. ‘{html.escape(told.options[right].text)}’</b>" in plain(words(test))

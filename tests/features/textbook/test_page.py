@@ -80,12 +80,12 @@ def test_a_visitor_who_guesses_first_sees_no_verdict_before_the_answer(app: App)
     page.button(key="guess_33_false").click().run()  # holds with a caveat
     (answered,) = [card for card in cards(page) if "bv-verdict" in card]
     assert "holds, with a caveat" in answered
-    assert "You said “False”, and that counts: of 6 numbers, 2 agree with the statement and 4 do not" in words(page)
+    assert "You said “False”, and that counts: the statement holds for 2 of 6 numbers, and not for 4" in words(page)
     assert "1 of 1 right, of 7 statements here." in words(page)
     page.button(key="guess_32_false").click().run()  # holds
     assert "You said “False”. The numbers say otherwise." in words(page)
     page.button(key="guess_34c_depends").click().run()
-    assert "You said “It depends”, and that counts: of 2 numbers, 1 agree" in words(page)
+    assert "You said “It depends”, and that counts: the statement holds for 1 of 2 numbers" in words(page)
     page.button(key="guess_34_true").click().run()
     assert "You said “True”, which is partly right" in words(page)
     assert "2 of 4 right and 1 in part, of 7 statements here." in words(page)
