@@ -171,7 +171,7 @@ def _same_because(found: DrawnMask) -> str:
             "While it writes, what comes later is not there yet: cells above the diagonal count only in the table, "
             "where both runs read the whole output."
         )
-    return _("The probabilities in the table have changed, but not so far that it writes another word.")
+    return _("No probability in the table has changed so far that it writes another word.")
 
 
 def _all_ahead(found: DrawnMask) -> bool:
