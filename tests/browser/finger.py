@@ -7,6 +7,15 @@ from collections.abc import Sequence
 from playwright.sync_api import Locator, Page
 
 SCROLLED = "document.querySelector('[data-testid=stMain]').scrollTop"
+RESTS = f"""() => new Promise((done) => {{
+    let at = {SCROLLED}, still = 0;
+    const look = () => {{
+        still = {SCROLLED} === at ? still + 1 : 0;
+        at = {SCROLLED};
+        still < 12 ? requestAnimationFrame(look) : done(null);
+    }};
+    look();
+}})"""
 PRESS = 400  # milliseconds, longer than any press that a component waits for
 
 
@@ -37,3 +46,4 @@ def drag(page: Page, way: Sequence[tuple[float, float]], *, press: int = 0) -> N
 def swipe(page: Page, at: tuple[float, float], *, up: float) -> None:
     """A finger that goes up by so many pixels at once, as one that scrolls."""
     drag(page, [(at[0], at[1] - up * step / 10) for step in range(11)])
+    page.evaluate(RESTS)  # it goes on for a moment, and what is touched next would not be where it was
