@@ -29,12 +29,13 @@ _OFFERED = "_offered"
 
 
 class File(NamedTuple):
-    """A file that a visitor may take; it is made when they do."""
+    """A file that a visitor may take; it is made when they do. ``reopens``: whether any page opens it again."""
 
     label: str
     name: str
     mime: str
     make: Callable[[], bytes]
+    reopens: bool = False
 
 
 class Offer(NamedTuple):
@@ -67,17 +68,38 @@ def draw() -> None:
     if not offered:
         return
     with st.popover(_("Download"), icon=":material/download:", key="downloads"):
-        for name, part in sorted(offered.items(), key=lambda item: item[1].place):
-            st.html(f"<p class='bv-note'>{html.escape(part.title)}</p>")
+        for name, part in _parts(offered):
+            _note(part.title)
             with st.container(horizontal=True, gap="small", key=f"downloads_{name}"):
                 for number, file in enumerate(part.files):
-                    make, ending = partial(_made, offered, name, number), file.name.partition(".")[2]
-                    key = f"{name}_{ending}"
-                    st.download_button(
-                        file.label, make, file_name=file.name, mime=file.mime, on_click="ignore", key=key
-                    )
+                    _button(offered, name, number, key=f"{name}_{file.name.partition('.')[2]}")
             if part.note:
-                st.html(f"<p class='bv-note'>{html.escape(part.note)}</p>")
+                _note(part.note)
+
+
+def draw_reopened(note: str, *, key: str) -> None:
+    """Of the page's files those that any page opens again, below a note; nothing where there are none."""
+    offered: _Offers = st.session_state.get(_OFFERED, {})
+    found = [(name, number) for name, part in _parts(offered) for number, file in enumerate(part.files) if file.reopens]
+    if found:
+        _note(note)
+    for name, number in found:
+        if len(found) > 1:
+            _note(offered[name].title)
+        _button(offered, name, number, key=f"{key}_{name}_{number}")
+
+
+def _parts(offered: _Offers) -> list[tuple[str, Offer]]:
+    return sorted(offered.items(), key=lambda item: item[1].place)
+
+
+def _note(text: str) -> None:
+    st.html(f"<p class='bv-note'>{html.escape(text)}</p>")
+
+
+def _button(offered: _Offers, name: str, number: int, *, key: str) -> None:
+    file, make = offered[name].files[number], partial(_made, offered, name, number)
+    st.download_button(file.label, make, file_name=file.name, mime=file.mime, on_click="ignore", key=key)
 
 
 def _made(offered: _Offers, name: str, number: int) -> bytes:

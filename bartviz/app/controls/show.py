@@ -301,7 +301,7 @@ def downloads(
         make = partial(_encoded, passport)
         files.append(File(_("Head report to print"), f"{stem}.passport.html", "text/html", make))
     if atlas is not None:
-        files.append(File(_("Atlas"), f"bartviz-{name}.zip", "application/zip", atlas))
+        files.append(File(_("Atlas"), f"bartviz-{name}.zip", "application/zip", atlas, True))
     if files:
         export.offer(name, title or _("What this page shows"), files, place=1 if title else 0)
     if record is None:
@@ -314,7 +314,13 @@ def downloads(
     if all_heads.count(record) <= _MOST_EXPLORED:
         files.append(File(_("Page to explore it"), _EXPLORER, "text/html", partial(_explorer, record)))
     files.append(
-        File(_("Save to open again"), f"{stem}.safetensors", "application/octet-stream", lambda: store.encode(record))
+        File(
+            _("Save to open again"),
+            f"{stem}.safetensors",
+            "application/octet-stream",
+            partial(store.encode, record),
+            True,
+        )
     )
     whole = _("{part}: the whole run", part=title) if title else _("The whole run")
     export.offer(f"{name}_run", whole, files, refusal, place=2)

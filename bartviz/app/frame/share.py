@@ -1,4 +1,5 @@
-"""Share: a link that shows others the same page with the same choices and, if the visitor wants it, the same text."""
+"""Share: a link that shows others the same page with the same choices and, if the visitor wants it, the same text; and
+a file that opens without a run."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 import streamlit as st
 
 from bartviz.app.components.link_field import link_field
-from bartviz.app.controls import show
+from bartviz.app.controls import export, show
 from bartviz.app.frame import page_hooks, settings, way_back
 from bartviz.app.state import url_state as addresses
 from bartviz.language import _
@@ -65,6 +66,14 @@ def draw(button: DeltaGenerator) -> None:
             scan(address, key=KEY)
         if with_text:
             settings.long_link()
+        if not led:
+            export.draw_reopened(
+                _(
+                    "Or as a file with all texts and numbers. Open it under More, From a file, in the sidebar, or "
+                    "drop it on a page."
+                ),
+                key=f"{KEY}_file",
+            )
 
 
 def scan(address: str, *, key: str) -> None:

@@ -72,7 +72,7 @@ def draw(on_record: Callable[[Record, str], None], *, page: str) -> None:
             )
             show.note(
                 _(
-                    "A record saved by “Save to open again” under a page's downloads ({ending}, up to {size} MB) is "
+                    "A record saved by “Save to open again” under Share or Download ({ending}, up to {size} MB) is "
                     "shown immediately, without a run.",
                     ending=ENDING,
                     size=upload_limits.largest(),

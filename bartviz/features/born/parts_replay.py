@@ -59,7 +59,7 @@ def _files(found: Replay) -> list[export.File]:
 
     return [
         export.File(_("Page to explore it"), "bartviz-training.html", "text/html", partial(page, found)),
-        export.File(_("Save to open again"), "bartviz-training.zip", "application/zip", found.pack),
+        export.File(_("Save to open again"), "bartviz-training.zip", "application/zip", found.pack, True),
     ]
 
 

@@ -101,7 +101,7 @@ def _of_run(record: Record) -> Record | None:
             key=_FILE,
             max_upload_size=upload_limits.largest(),
             on_change=_open,
-            help=_("A file saved by “Save to open again” under any page's downloads."),
+            help=_("A file saved by “Save to open again” under Share or Download on any page."),
         )
     with left:
         st.button(_("Keep this run"), on_click=_keep, args=(record,), key="pin_run", width="stretch")

@@ -50,6 +50,22 @@ def test_the_link_has_the_choices_of_the_page_and_the_text(app: App) -> None:
     assert "contains your text" in words(page)
 
 
+def test_the_page_is_also_shared_as_a_file_that_opens_again(app: App) -> None:
+    page = app("heads")
+    below = {button.proto.label: button for button in page.get("download_button")}
+    page = opened(page)
+    (again,) = [one for one in page.get("download_button") if f"{share.KEY}_file" in one.proto.id]
+    assert again.proto.label == "Save to open again"
+    assert again.proto.label in below  # the page offers the same below
+    assert "From a file" in words(page)
+
+
+def test_a_page_without_a_run_has_no_file_to_share(app: App) -> None:
+    page = opened(app("models"))
+    assert not [one for one in page.get("download_button") if f"{share.KEY}_file" in one.proto.id]
+    assert "Or as a file" not in words(page)
+
+
 def test_without_the_text_it_says_so(app: App) -> None:
     page = app("heads", layer="2")
     page.text_area(key="text").input("A secret.")
