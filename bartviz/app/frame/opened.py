@@ -1,4 +1,5 @@
-"""Under a page's title: the file that is shown, and the way back to the own text; or why a file was not opened."""
+"""Under a page's title: the file or the page whose text is shown, and the way back to the own text; or why a file was
+not opened."""
 
 from __future__ import annotations
 
@@ -13,10 +14,11 @@ from bartviz.app.streamlit_internals import DeltaGenerator
 from bartviz.language import _
 from bartviz.reading.uploads import FORMATS
 from bartviz.record.record import ENDING
+from bartviz.serving.request import Request
 
 
 def draw(*, run: bool) -> None:
-    """The line; nothing where no file was opened. ``run``: whether the page shows the record of a run."""
+    """The line; nothing where the text is the visitor's own. ``run``: whether the page shows the record of a run."""
     error, waiting, opened = uploads.refused(), uploads.waiting(), sidebar.opened()
     if error is not None:
         st.error(show.plain(str(error)))
@@ -54,8 +56,10 @@ def _line(sentence: str) -> DeltaGenerator:
 
 
 def _said(opened: sidebar.Opened) -> str:
-    """The file, the model, the beginning of the text, when it was made, and whether its model is here."""
-    record = opened.record
+    """A page's text, or that of a file with its model, when it was made, and whether its model is here."""
+    record = opened.shown
+    if isinstance(record, Request):
+        return _("This text is from {page}.", page=_(page_list.page(opened.page).label))
     values = {
         "file": opened.file,
         "model": record.model.name,

@@ -97,6 +97,7 @@ def frame() -> Frame:
     url_state.begin()
     session.begin()
     word = navigation.url_path or page_list.PAGES[0].word
+    sidebar.come_back(word)
     page_hooks.current().prepare(word)
     opens = word in page_list.OPEN and not page_hooks.current().leads()
     st.set_page_config(initial_sidebar_state="auto" if opens else "collapsed")
@@ -198,7 +199,8 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         if session.running() is not None:
             progress.follow(session.running, key="cancel")
         elif shown is not None and entry.run:
-            is_file = sidebar.opened() is not None
+            opened_now = sidebar.opened()
+            is_file = opened_now is not None and bool(opened_now.file)
             status(shown, older_target=sidebar.has_older_target(), refused=error is not None, opened=is_file)
         opened.draw(run=entry.run)
     if shown is not None and entry.run and session.running() is None:

@@ -52,12 +52,18 @@ LINKED = ("model", "text", "pair", "target", *READING, *settings.KEYS)
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A record that was opened from a file, and what the visitor had before: the record, if any, and the controls."""
+    """What is shown instead of the visitor's own text, and what was there before: the record, if any, and the controls.
 
-    file: str
-    record: Record
+    ``shown`` is the record of ``file``, or the request for a text that the page of the word ``page`` has run; ``left``:
+    whether the visitor has seen another page since.
+    """
+
+    shown: Record | Request
     before: Record | None
     controls: Mapping[str, str]
+    file: str = ""
+    page: str = ""
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,22 +414,49 @@ def take(example: Example) -> None:
     _run()
 
 
-def run_text(model: str, text: str, target: str = "", pair: str = "") -> None:
-    """Run a text with a model, from a page, without what a button drew before: a callback."""
+def run_text(model: str, text: str, target: str = "", pair: str = "", *, page: str) -> None:
+    """Run a text of the page of that word with a model, without what a button drew before: a callback."""
     st.session_state["_bare"] = False
+    before, controls = _own()
     _set(model=model, text=text, pair=pair, target=target, special="gaps", **_before_draw())
     st.session_state["_kind"] = kind_of(model)
-    _run()
+    request = _run()
+    if request is not None:
+        st.session_state[_OPENED] = Opened(request, before, controls, page=page)
 
 
 def opened() -> Opened | None:
-    """The file whose record is shown, if it is one."""
+    """What is shown instead of the visitor's own text, if it is a file or a text of a page."""
     held: Opened | None = st.session_state.get(_OPENED)
-    return held if held is not None and held.record is st.session_state.get(session.RECORD) else None
+    now = [st.session_state.get(key) for key in (session.RECORD, session.ASKED)]
+    return held if held is not None and any(held.shown is one for one in now) else None
+
+
+def _own() -> tuple[Record | None, Mapping[str, str]]:
+    """The visitor's own record, if any, and its controls, also while a file or a text of a page is shown."""
+    held = opened()
+    if held is not None:
+        return held.before, held.controls
+    controls = {key: st.session_state.get(key) or "" for key in ("model", "text", "pair", "target")}
+    return st.session_state.get(session.RECORD), controls | {"special": st.session_state.get("special", "gaps")}
+
+
+def come_back(word: str) -> None:
+    """On the page that has run a text of its own, show the visitor's again once they return from another page.
+
+    Call it with the word of the open page, before the sidebar is drawn.
+    """
+    held = opened()
+    if held is None or not held.page:
+        return
+    if held.page != word:
+        st.session_state[_OPENED] = replace(held, left=True)
+    elif held.left:
+        back_to_own()
 
 
 def back_to_own() -> None:
-    """Show what was there before a file was opened: a callback."""
+    """Show what was there before a file or a text of a page: a callback."""
     held = opened()
     if held is not None:
         _set(**held.controls)
@@ -441,11 +474,8 @@ def run_file() -> None:
 
 def _show(record: Record, file: str) -> None:
     """Show a record that was opened, with its texts, and its model if it is listed, in the controls: a callback."""
-    earlier = opened()
-    if earlier is None:
-        controls = {key: st.session_state.get(key) or "" for key in ("model", "text", "pair", "target")}
-        earlier = Opened(file, record, st.session_state.get(session.RECORD), controls)
-    st.session_state[_OPENED] = replace(earlier, file=file, record=record)
+    before, controls = _own()
+    st.session_state[_OPENED] = Opened(record, before, controls, file=file)
     given = record.target_text if record.provenance.mode == GIVEN_TARGET else None
     model = {"model": record.model.name} if record.model.name in models() else {}
     _set(text=record.source_text, pair=record.pair_text or "", target=given or "", **model)
@@ -460,8 +490,9 @@ def _press() -> None:
     _run(with_file=True)
 
 
-def _run(*, with_file: bool = False) -> None:
-    """Start the request; ``with_file`` puts the file's text into the text field first, if it is new."""
+def _run(*, with_file: bool = False) -> Request | None:
+    """Start the request and return it, None if it is refused; ``with_file`` puts the file's text into the text field
+    first, if it is new."""
     try:
         text = uploads.text() if with_file else None
         if text is not None:
@@ -472,6 +503,8 @@ def _run(*, with_file: bool = False) -> None:
         session.submit(request)
     except BartvizError as error:
         session.refuse(error)
+        return None
+    return request
 
 
 def _request() -> Request:

@@ -284,7 +284,10 @@ def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
             _runs(chosen)
             and page_list.has("heads")
             and st.button(
-                _("See its map"), key=f"{key}_open", on_click=sidebar.run_text, args=(model, text, target, pair)
+                _("See its map"),
+                key=f"{key}_open",
+                on_click=partial(sidebar.run_text, page="corpus"),
+                args=(model, text, target, pair),
             )
         )
     if opened:

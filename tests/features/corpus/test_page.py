@@ -25,6 +25,7 @@ from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own
 from bartviz.language.percentages import percent
+from bartviz.record.record import Record
 from tests.support import loaded
 from tests.support.pages import App
 from tests.support.visits import words
@@ -96,6 +97,24 @@ def test_an_example_is_run_with_its_model_and_its_output(app: App, monkeypatch: 
     examples = atlas.examples.query(f"{chosen} and layer == {best['layer']} and head == {best['head']}")
     wanted = examples.query("which == 'highest' and rank == 1").iloc[0]
     assert (request.model, request.text, request.target) == ("bart-tiny-en-de", wanted["text"], wanted["target"])
+
+
+@pytest.mark.slow
+def test_an_own_text_is_back_when_its_visitor_comes_back(app: App, record: Record) -> None:
+    own = replace(record, source_text="My own text.")
+    page = app("corpus")
+    page.session_state[session.RECORD] = own
+    page.session_state["text"] = "My own text."
+    page = page.run()
+    page.button(key="corpus_highest_1_open").click().run()
+    assert page.session_state["text"] != "My own text."
+    page = page.switch_page("pages/heads.py").run()
+    assert "This text is from" in words(page)
+    page = page.switch_page("pages/corpus.py").run()
+    assert page.session_state["text"] == "My own text."
+    page = page.switch_page("pages/heads.py").run()
+    assert "This text is from" not in words(page)
+    assert page.session_state[session.RECORD] is own
 
 
 @pytest.mark.slow
