@@ -112,12 +112,17 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
     return held
 
 
-def one_text(chosen: Chosen) -> str:
-    """What the head does in one text of about its mean, in words, and in all of them on average; the first is left out
-    for an atlas without such a text."""
+def over_all(chosen: Chosen) -> str:
+    """What the head does on average over all texts, and where the atlas has one, a text in which it does about that."""
     n, mean = _mean(chosen)
-    over = _("On average over {n:,} texts it is {value}.", n=n, value=_written(chosen, mean))
-    return f"{_in_one(chosen)} {over}".strip()
+    head, value = levels.head_name(chosen.head), _written(chosen, mean)
+    if chosen.measure in head_names.NAMES:
+        does = head_names.Name(chosen.measure, mean, head_names.THRESHOLD).does(value)
+        said = _("{head} {habit}, on average over {n:,} texts.", head=head, habit=does, n=n)
+    else:
+        title = measure_of(chosen.measure).title
+        said = _("{head}: {measure} {value} on average over {n:,} texts.", head=head, measure=title, value=value, n=n)
+    return f"{said} {_typical(chosen)}".strip()
 
 
 def _written(chosen: Chosen, value: float) -> str:
@@ -132,22 +137,12 @@ def _mean(chosen: Chosen) -> tuple[int, float]:
     return int(row["n"]), float(row["mean"])
 
 
-def _in_one(chosen: Chosen) -> str:
+def _typical(chosen: Chosen) -> str:
     rows = cached(partial(_examples, chosen))["typical"]
     if not rows:
         return ""
-    text, value = str(rows[0]["text"]), float(rows[0]["value"])
-    if chosen.measure not in head_names.NAMES:
-        title = measure_of(chosen.measure).title
-        return _(
-            "For example, in “{text}”: {head}, {measure} {value}.",
-            text=text,
-            head=chosen.name,
-            measure=title,
-            value=_written(chosen, value),
-        )
-    does = head_names.Name(chosen.measure, value, head_names.THRESHOLD).does(_written(chosen, value))
-    return _("For example, in “{text}” {head} {habit}.", text=text, head=chosen.name, habit=does)
+    text, value = str(rows[0]["text"]), _written(chosen, float(rows[0]["value"]))
+    return _("A typical text: “{text}” ({value}).", text=text, value=value)
 
 
 def notice(chosen: Chosen) -> str:

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pandas as pd
 import pytest
 
 from bartviz import open_atlas
+from bartviz.analysis.corpus_measures import measure_of
 from bartviz.app.state import session
 from bartviz.corpus import schema, shipped
 from bartviz.corpus.atlas import Atlas, in_memory
@@ -42,18 +44,33 @@ def test_the_page_opens_with_the_best_aligning_head_and_its_numbers(app: App) ->
     assert "CC BY 2.0 FR" in words(page)
 
 
-def test_it_begins_with_what_the_head_does_in_one_typical_text(app: App) -> None:
-    said = words(app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3"))
-    examples = shipped.atlas("bert-tiny-en").examples.query("layer == 2 and head == 3 and which == 'typical'")
-    first = examples.query("measure == 'next'").sort_values("rank").iloc[0]
-    sentence = f"looks at the token after ({first['value']:.2f} of its weight)."
-    assert f"in “{html.escape(first['text'])}” encoder L2H3 {sentence}" in said
-    other = words(app("corpus", record=None, atlas="bert-tiny-en", by="entropy", layer="2", head="3"))
-    value = examples.query("measure == 'entropy'").sort_values("rank").iloc[0]["value"]
-    assert f"encoder L2H3, entropy {value:.2f}." in other
-    beginner = words(app("corpus", record=None, atlas="bert-tiny-en", by="next", layer="2", head="3", level="beginner"))
-    sentence = f"looks at the token after ({percent(first['value'])} of its weight)."
-    assert f"in “{html.escape(first['text'])}” head 3 of layer 2 {sentence}" in beginner
+def test_it_begins_with_what_the_head_does_on_average_and_in_one_typical_text(app: App) -> None:
+    def means(measure: str) -> float:
+        return float(heads.query("measure == @measure").iloc[0]["mean"])
+
+    def typical(measure: str, value: Callable[[float], str]) -> str:
+        first = examples.query("measure == @measure").sort_values("rank").iloc[0]
+        return f"A typical text: “{html.escape(first['text'])}” ({value(first['value'])})."
+
+    def said(measure: str, level: str = "expert") -> str:
+        return words(app("corpus", record=None, atlas="bert-tiny-en", by=measure, layer="2", head="3", level=level))
+
+    atlas = shipped.atlas("bert-tiny-en")
+    of_head = "kind == 'encoder' and layer == 2 and head == 3"
+    heads, examples = atlas.heads.query(of_head), atlas.examples.query(f"{of_head} and which == 'typical'")
+    n = f"on average over {heads.query('measure == @name', local_dict={'name': 'next'}).iloc[0]['n']:,} texts."
+    habit = "looks at the token after"
+    expert, beginner = said("next"), said("next", "beginner")
+    assert f"Encoder L2H3 {habit} ({means('next'):.2f} of its weight), {n} {typical('next', '{:.2f}'.format)}" in expert
+    assert (
+        f"Head 3 of layer 2 {habit} ({percent(means('next'))} of its weight), {n} {typical('next', percent)}"
+        in beginner
+    )
+    for measure in ("entropy", "evenness"):
+        assert (
+            f"Encoder L2H3: {measure_of(measure).title} {means(measure):.2f} {n} {typical(measure, '{:.2f}'.format)}"
+            in said(measure)
+        )
 
 
 def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) -> None:
@@ -61,7 +78,7 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     assert not page.exception
     heads = shipped.atlas("bart-tiny-en-de").heads
     best = heads[(heads["kind"] == "cross") & (heads["measure"] == "alignment")].nlargest(1, "mean").iloc[0]
-    assert f"On average over {best['n']:,} texts it is {percent(best['mean'])}." in words(page)
+    assert f"({percent(best['mean'])} of its weight), on average over {best['n']:,} texts." in words(page)
     (mosaic,) = (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
     assert percent(best["mean"]) in next(trace for trace in mosaic["data"] if trace["name"] == "numbers")["text"]
     assert "Each square shows a head's average for “one to one”. Weight on pairs of words that choose each other" in (
