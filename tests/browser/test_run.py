@@ -69,6 +69,21 @@ def test_the_text_stays_when_the_page_changes(visit: Open, server: str) -> None:
 
 
 @pytest.mark.thorough
+def test_an_address_that_is_typed_offers_the_text_of_before(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads")
+    type_and_run(page, "A small mouse is late.")
+    expect(page.locator(".bv-ticks, .bv-lead").first).to_be_visible()
+    settle(page)
+    page.goto(f"{server}/masks")
+    settle(page)
+    expect(text_box(page)).not_to_have_value("A small mouse is late.")
+    page.get_by_role("button", name="Run it again").click()
+    expect(text_box(page)).to_have_value("A small mouse is late.")
+    settle(page)
+    expect(page.get_by_text("Earlier in this tab")).to_have_count(0)
+    expect(page.locator(".bv-lead").first).to_be_visible()
+
+
 def test_odd_texts_are_shown_as_they_are_and_fetch_nothing(visit: Open, server: str) -> None:
     page = visit(server)
     odd = "</script><script>hit=1</script> ![a](http://x.example/a.png) **b** <s> %{z} '\"><img src=x onerror=hit=1>"

@@ -3,11 +3,13 @@
 Ctrl+Enter in a text field of a page applies that field instead of pressing Run in the sidebar. A tap on a chart acts at
 once instead of showing a tip first, and a swipe scrolls the page instead of zooming the chart. A file that is dropped
 anywhere reaches the sidebar's uploader. Streamlit has its own words in English only: they are in the page's language.
+The browser keeps the visitor's own text as long as its tab is open.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -64,13 +66,22 @@ PHRASES = (
 )
 
 
-def begin() -> None:
-    """Add the listeners; they take no space on the page."""
+def begin(own: Mapping[str, str] | None, *, asks: bool, on_kept: Callable[[object], None]) -> None:
+    """Add the listeners; they take no space on the page.
+
+    ``own``: what the browser keeps in its tab, None for what it has; if the session ``asks``, ``on_kept`` is called
+    with that.
+    """
+
+    def tell() -> None:
+        on_kept(st.session_state[_KEY].kept)
+
     with st.container(key="listeners"):
         st.html(f"<style>:root {{ --bv-drop: '{_('Drop the file here to open it')}'; }}</style>")
         phrases = {phrase: said for phrase in PHRASES if (said := _(phrase)) != phrase}
-        data = json.dumps({"limit": upload_limits.largest() * 1_000_000, "phrases": phrases}).encode()
-        _LISTEN(key=_KEY, data=data, on_refused_change=_refuse)
+        limit = upload_limits.largest() * 1_000_000
+        data = json.dumps({"limit": limit, "phrases": phrases, "own": own, "asks": asks}).encode()
+        _LISTEN(key=_KEY, data=data, on_refused_change=_refuse, on_kept_change=tell)
 
 
 def _refuse() -> None:

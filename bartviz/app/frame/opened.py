@@ -1,5 +1,5 @@
 """Under a page's title: the file or the page whose text is shown, and the way back to the own text; or why a file was
-not opened."""
+not opened; or the own text of an earlier visit in this tab."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bartviz.serving.request import Request
 
 
 def draw(*, run: bool) -> None:
-    """The line; nothing where the text is the visitor's own. ``run``: whether the page shows the record of a run."""
+    """The line; nothing where no text but this one is known. ``run``: whether the page shows the record of a run."""
     error, waiting, opened = uploads.refused(), uploads.waiting(), sidebar.opened()
     if error is not None:
         st.error(show.plain(str(error)))
@@ -39,6 +39,10 @@ def draw(*, run: bool) -> None:
     elif opened is not None and run:
         with _line(_said(opened)):
             st.button(_("Back to my own text"), key="opened_back", on_click=sidebar.back_to_own)
+    elif run and (kept := sidebar.kept()) is not None:
+        text = shorten(kept["text"], 60, placeholder=" …")
+        with _line(_("Earlier in this tab you ran a text of your own: “{text}”.", text=text)):
+            st.button(_("Run it again"), key="opened_kept", on_click=sidebar.take_kept)
 
 
 def button() -> None:

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Literal
 import streamlit as st
 
 from bartviz.app.controls import expander, pick, show
-from bartviz.app.frame import levels, listeners, menu, page_list, scroll_to, settings, status, theme, uploads
+from bartviz.app.frame import (
+    levels,
+    listeners,
+    menu,
+    page_hooks,
+    page_list,
+    scroll_to,
+    settings,
+    status,
+    theme,
+    uploads,
+)
 from bartviz.app.frame.examples import Example, examples
 from bartviz.app.state import session
 from bartviz.errors import BartvizError, ModelError, NotFetched, SettingError, TextError, TooLong, choices
@@ -43,6 +54,7 @@ TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
 READING = ("too_long", "special")
 _OPENED, _DRAW = "_opened_file", "_draw"
+_KEPT = "_kept_text"
 OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
 # which typed special tokens are read as such
 SPECIAL = {"gaps": mark("masks, in models that fill them"), "true": mark("all"), "false": mark("none: as plain text")}
@@ -104,7 +116,8 @@ def draw(shows_run: bool, section: str = "") -> None:
                 st.fragment(_reading)()
                 settings.draw(kind)
         theme.watch()
-        listeners.begin()
+        own = _to_keep()
+        listeners.begin(own, asks=own is None and _is_new() and _KEPT not in st.session_state, on_kept=_remember)
         menu.draw(section)
     if st.session_state["_linked"] or session.came_back():
         _run()  # the flag is cleared last: the script run may be interrupted in between
@@ -453,6 +466,52 @@ def come_back(word: str) -> None:
         st.session_state[_OPENED] = replace(held, left=True)
     elif held.left:
         back_to_own()
+
+
+def _to_keep() -> dict[str, str] | None:
+    """The text of their own that the visitor has run last, with its model, for the browser to keep while its tab is
+    open; None where there is no such text."""
+    asked: Request | None = st.session_state.get(session.ASKED)
+    if asked is None or asked is st.session_state.get(session.LINKED) or opened() is not None or _is_led():
+        return None
+    if any(asked.text == example.text for example in examples(asked.model, kind_of(asked.model))):
+        return None
+    return {"model": asked.model, "text": asked.text, "pair": asked.pair or "", "target": asked.target or ""}
+
+
+def _is_new() -> bool:
+    """Whether the visitor has run no text in this visit, and its address had none."""
+    state = st.session_state
+    begun = state.get(session.ASKED) is None and state.get(session.RECORD) is None
+    return bool(begun or state.get("_bare")) and not _is_led()
+
+
+def _is_led() -> bool:
+    return page_hooks.current().leads()
+
+
+def _remember(found: object) -> None:
+    """Note the text that the browser has kept of an earlier visit in its tab, to offer it: a callback."""
+    texts = found if isinstance(found, Mapping) else {}
+    values = {key: texts.get(key) for key in ("model", "text", "pair", "target")}
+    fit = all(isinstance(value, str) and len(value) <= TYPED for value in values.values())
+    st.session_state[_KEPT] = values if fit and str(values["text"]).strip() else None
+
+
+def kept() -> Mapping[str, str] | None:
+    """The own text of an earlier visit in this tab, with its model, until a text is run; None if there is none."""
+    found: Mapping[str, str] | None = st.session_state.get(_KEPT)
+    return found if _is_new() else None
+
+
+def take_kept() -> None:
+    """Run the own text of the earlier visit: a callback."""
+    found = kept()
+    if found is not None:
+        st.session_state["_bare"] = False
+        _set(**found)
+        st.session_state["_kind"] = kind_of(found["model"])
+        _run()
 
 
 def back_to_own() -> None:

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { belongsToField } from "../../../bartviz/app/components/listeners/keys.js";
 import { boxOf, successor } from "../../../bartviz/app/components/listeners/focus.js";
 import { isForPage, tooLarge } from "../../../bartviz/app/components/listeners/files.js";
+import { keep, kept } from "../../../bartviz/app/components/listeners/own_text.js";
 import { leaveToBrowser } from "../../../bartviz/app/components/listeners/touch.js";
 import { rephrased } from "../../../bartviz/app/components/listeners/words.js";
 
@@ -92,4 +93,19 @@ test("a button that is gone gives the focus to its like, else to what it brought
 test("a box that gives the focus on is known by its key", () => {
   assert.equal(boxOf("stVerticalBlock st-key-focus_why_removal e196"), "st-key-focus_why_removal");
   assert.equal(boxOf("stVerticalBlock st-key-why"), undefined);
+});
+
+test("the own text of a tab is found again, and a browser without a store has none", () => {
+  const stored = new Map();
+  const store = { getItem: (name) => stored.get(name) ?? null, setItem: (name, value) => stored.set(name, value) };
+  const own = { model: "bart-tiny-en-de", text: "It is late.", pair: "", target: "" };
+  Object.defineProperty(globalThis, "sessionStorage", { value: store, configurable: true });
+  assert.equal(kept(), null);
+  keep(own);
+  assert.deepEqual(kept(), own);
+  for (const name of stored.keys()) stored.set(name, "{");
+  assert.equal(kept(), null);
+  Object.defineProperty(globalThis, "sessionStorage", { value: undefined, configurable: true });
+  keep(own);
+  assert.equal(kept(), null);
 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import threading
 import zipfile
@@ -18,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 
 import bartviz
 from bartviz.app import streamlit_internals
-from bartviz.app.frame import page_list, settings, uploads
+from bartviz.app.frame import page_list, settings, sidebar, uploads
 from bartviz.app.state import session
 from bartviz.corpus import one_file, replay, shipped
 from bartviz.errors import Cancelled, ModelError, TextError
@@ -822,3 +823,42 @@ def test_a_file_that_the_browser_keeps_back_is_refused_with_both_sizes(app: App)
     page = page.run()
     assert [("12" in error.value, "8 MB" in error.value) for error in page.error] == [(True, True)]
     assert "열 수 있는 파일" in words(page)
+
+
+def test_the_text_of_an_earlier_visit_in_this_tab_is_offered_until_another_is_run(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Request] = []
+    monkeypatch.setattr(session, "submit", asked.append)
+    before = {"model": "bart-tiny-en-de", "text": "It is <b>late</b>.", "pair": "", "target": "Es ist spät."}
+    page = app("heads")
+    assert "Earlier in this tab" not in words(page)
+    page.session_state["_kept_text"] = before
+    page = page.run()
+    assert "Earlier in this tab you ran a text of your own: “It is &lt;b&gt;late&lt;/b&gt;.”" in words(page)
+    page.button(key="opened_kept").click().run()
+    (request,) = asked
+    assert (request.model, request.text, request.target) == (before["model"], before["text"], before["target"])
+    page.session_state[session.ASKED] = request
+    assert "Earlier in this tab" not in words(page.run())
+
+
+@pytest.mark.parametrize("found", [None, [], {"text": "No model."}, {"model": 3, "text": "", "pair": "", "target": ""}])
+def test_what_a_tab_has_kept_of_something_else_is_not_offered(found: object) -> None:
+    state: dict[str, object] = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(st, "session_state", state)
+        sidebar._remember(found)
+    assert state == {"_kept_text": None}
+
+
+def test_an_own_text_is_kept_and_an_example_is_not(app: App) -> None:
+    page = app("heads")
+    for text, kept in (("My own text.", True), ("I want to buy a car.", False)):
+        page.session_state[session.ASKED] = Request(model="bart-tiny-en-de", text=text)
+        page = page.run()
+        (listener,) = [
+            part.proto for part in page.get("bidi_component") if part.proto.component_name == "bartviz.listeners"
+        ]
+        data = json.loads(listener.bytes)
+        assert (data["own"] is not None) == kept
