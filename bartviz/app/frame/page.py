@@ -175,8 +175,9 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
     """Every page calls this first: it draws the page's title (a question) and the status line.
 
     Returns the current Record. Without one, a page that needs it draws the empty state (with the next action) and stops
-    here; with ``needs_record=False`` the page continues with None. Reports the error of a refused request. While the
-    run of the visit's link is in progress, no other record is drawn: that would clamp the link's choices to it.
+    here; with ``needs_record=False`` the page continues with None, a page that shows a run also after a refused
+    request: the record is of another text. Reports the error of a refused request. While the run of the visit's link is
+    in progress, no other record is drawn: that would clamp the link's choices to it.
     """
     _guard()
     page_hooks.current().strip(word)
@@ -191,7 +192,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         session.begin()
     record, error = session.current_record(), session.error()
     refused = (
-        needs_record and error is not None and error is not first_record.error()
+        (needs_record or entry.run) and error is not None and error is not first_record.error()
     )  # an error at the start is not about a request
     with line:
         way_back.begin(word)
@@ -209,6 +210,8 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         checks.draw(shown)
     if error is not None:
         _report(error, record)
+    if refused and not needs_record:
+        return None
     if refused or (needs_record and record is None):
         if record is None:
             _empty()

@@ -232,6 +232,24 @@ def test_a_refusal_has_one_sentence_and_one_button(app: App, answers: Answers) -
     assert "<p>9 tokens in" in words(page)
 
 
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_the_first_page_draws_no_picture_of_the_text_before_a_refused_one(
+    app: App, answers: Answers, level: str
+) -> None:
+    def refuse(ticket: Any, request: Request) -> Record:
+        raise TextError("The text is too long.")
+
+    page = app(level=level)
+    drawn = lambda: [part.proto.component_name for part in page.get("bidi_component")]  # noqa: E731
+    assert "bartviz.ribbons" in drawn()
+    answers.answer = refuse
+    page = press(page, "Run")
+    assert len(page.error) == 1
+    assert "bartviz.ribbons" not in drawn()
+    page = press(page, "Back to the last result")
+    assert "bartviz.ribbons" in drawn()
+
+
 def test_a_refused_text_has_no_notices_of_the_text_before(app: App, answers: Answers) -> None:
     def refuse(ticket: Any, request: Request) -> Record:
         raise TextError("The text has 369 tokens.")
@@ -244,7 +262,6 @@ def test_a_refused_text_has_no_notices_of_the_text_before(app: App, answers: Ans
     assert about in words(page)
     page = press(page, "Run")
     assert [error.value for error in page.error] == [r"The text has 369 tokens\."]
-    assert "bv-status" in words(page)  # the picture of the text before stays, with its line
     assert about not in words(page)
 
 
