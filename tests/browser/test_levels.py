@@ -145,7 +145,7 @@ def test_every_formula_of_the_explanations_and_the_glossary_is_typeset(visit: Op
         assert "$" not in page.get_by_test_id("stMain").inner_text()
 
 
-@pytest.mark.parametrize(("width", "columns"), [(1920, 2), (1366, 1), (390, 1)])
+@pytest.mark.parametrize(("width", "columns"), [(1920, 2), (1366, 2), (1024, 1), (390, 1)])
 def test_an_explanation_has_two_columns_where_there_is_room_for_both(
     visit: Open, server: str, width: int, columns: int
 ) -> None:
