@@ -76,6 +76,22 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     assert "branch" not in page.url
 
 
+def test_what_leads_to_another_text_stays_beside_a_branch(shipped: str, visit: Open) -> None:
+    page = visit(f"{shipped}/decoding?step=3&level=intermediate")
+    page.locator(".player .bars li[role=button]").nth(1).click()
+    branched(page)
+    slider, shares = page.locator(".player [data-is=temperature]"), page.locator(".player .bars .value")
+    expect(slider).to_be_visible()
+    before = shares.first.inner_text()
+    slider.fill("0")
+    expect(page.locator(".player [data-is=degrees]")).not_to_have_text("1.0")
+    assert shares.first.inner_text() != before
+    page.locator(".player form input").fill("x")
+    page.locator(".player").get_by_role("button", name="Follow", exact=True).click()
+    expect(page).to_have_url(re.compile(r"branch=3"))
+    expect(page.locator("[data-is=branch-said]")).to_contain_text("x")
+
+
 TOPS = """() => {
     window.tops = new Set();
     const [main, player] = ["[data-testid=stMain]", ".st-key-player"].map((one) => document.querySelector(one));
