@@ -83,9 +83,10 @@ def choose() -> Level:
     return current()
 
 
-def explain(word: str, *, with_terms: bool = True) -> None:
+def explain(word: str, *, with_terms: bool = True, how: str = "") -> None:
     """The terms of a page with their definitions, and "What am I seeing?" at the level of this visit: for beginners,
-    who read that first, it has the terms at its end."""
+    who read that first, it has the terms at its end. ``how``: its second paragraph, where that depends on what is
+    chosen."""
     try:
         texts = explanation(word)
     except LookupError:  # a test makes sure that every page has one
@@ -95,7 +96,7 @@ def explain(word: str, *, with_terms: bool = True) -> None:
         terms(texts.terms, key=word)
     with st.expander(_("What am I seeing?"), expanded=_open(word)):
         with st.container(key=f"explained_{word}"):
-            _texts(texts)
+            _texts(texts, how)
         if not first and with_terms:
             terms(texts.terms, key=word)
         _level_buttons(word)
@@ -154,9 +155,11 @@ def _open(word: str) -> bool:
     return level == "beginner" or seen.asked_on == word
 
 
-def _texts(explained: Explanation) -> None:
+def _texts(explained: Explanation, how: str) -> None:
     """The texts up to this level; for experts also the formulas of the terms and equivalent library code."""
-    texts = {"beginner": explained.beginner, "intermediate": explained.intermediate, "expert": explained.expert}
+    first, *others = explained.beginner.split("\n\n")
+    beginner = "\n\n".join([first, *([how] if how else []), *others])
+    texts = {"beginner": beginner, "intermediate": explained.intermediate, "expert": explained.expert}
     for level in LEVELS:
         if at_least(level) and texts[level]:
             if level != LEVELS[0]:

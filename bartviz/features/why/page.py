@@ -48,7 +48,7 @@ def main() -> None:
             show.lead(_("Touch a word below: what in the text speaks for it?"))
         if isinstance(result, Refused):
             st.error(show.plain(str(result.error)))
-    levels.explain("why")
+    levels.explain("why", how=parts.how(chosen.method))
 
 
 def sentence(record: Record, places: Sequence[Place], at: int, chosen: Choice, result: Attribution) -> str:

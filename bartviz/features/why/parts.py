@@ -13,7 +13,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.analysis.attribution import Attribution
-from bartviz.analysis.attribution_methods import METHODS
+from bartviz.analysis.attribution_methods import METHODS, Needs
 from bartviz.analysis.masks import quote
 from bartviz.analysis.words import Word
 from bartviz.app.controls import expander, experiment_tasks, pick, show
@@ -44,6 +44,34 @@ PASSES = {"weights": 1, "values": 2, "gradients": 40, "more passes": 40}
 """Runs of the model that methods take for one word, by what they need, about; what is there soonest first."""
 SOONEST = tuple(PASSES)
 HEADS = 5  # that are named with a link
+HOW: dict[Needs, str] = {
+    "more passes": mark(
+        "For this method one token after the other passes nothing on to the others, and the colour says how "
+        "much that changes what the model makes of the text. It gives shares: no word can speak against the "
+        "touched one."
+    ),
+    "gradients": mark(
+        "This method hides no word. It asks the network how a tiny change of each word would change the "
+        "touched one. A hatched word speaks against it. A missing word is a large change, which may do "
+        "something else: the button under the words tries that."
+    ),
+    "values": mark(
+        "This method hides no word. It reads from the network how much each word passes on to the touched "
+        "one. That is never negative, and it need not matter: the button under the words tries what happens "
+        "without the strongest."
+    ),
+    "weights": mark(
+        "This method hides no word. Its colours are weights of attention: they say where the model looked "
+        "when it chose the touched word. A word that was looked at need not matter: the button under the "
+        "words tries what happens without the strongest."
+    ),
+}
+"""How methods find their numbers, by what they need; those with further passes and signs hide words (``HIDES``)."""
+HIDES = mark(
+    "To find out, one word of the text after the other is hidden from the model. If the touched word "
+    "becomes less likely without it, the hidden word spoke for it. If it becomes likelier, the hidden "
+    "word spoke against it: it is hatched."
+)
 
 
 def place(record: Record, places: Sequence[Place]) -> int:
@@ -61,6 +89,12 @@ def place(record: Record, places: Sequence[Place]) -> int:
 def method() -> str:
     """The method of the large picture (URL ``method``)."""
     return pick.select(_("Method"), {name: _(name) for name in METHODS}, key="method")
+
+
+def how(name: str) -> str:
+    """How a method finds its numbers, in a paragraph."""
+    chosen = METHODS[name]
+    return _(HIDES if chosen.needs == "more passes" and chosen.sums is None else HOW[chosen.needs])
 
 
 def contrast(record: Record, at: int, name: str) -> str | None:

@@ -337,3 +337,27 @@ def test_the_key_has_the_colours_of_the_words(app: App, asked: list[tuple[str, i
     assert f"const DARKEST = {parts_words.DARKEST};" in script
     assert f"share < {numbers.HATCHED})" in script
     assert parts_words.AGAINST in style
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_it_explains_how_the_method_that_is_shown_finds_its_numbers(
+    app: App, asked: list[tuple[str, int]], method: str
+) -> None:
+    page = app("why", level="beginner", method=method)
+    (explained,) = [part.value for part in page.markdown if part.value.startswith("**Which words of the text")]
+    hides = method == "leave-one-out"
+    assert ("one word of the text after the other is hidden" in explained) == hides
+    assert ("weights of attention" in explained) == (METHODS[method].needs == "weights")
+
+
+def test_the_words_that_the_button_removes_are_named_before_it_is_pressed(
+    app: App, asked: list[tuple[str, int]], record: Record
+) -> None:
+    page = app("why", method="leave-one-out")
+    places = numbers.places(record)
+    at = numbers.chosen(record, places, None)
+    shown = numbers.shown(record, answered(record, "leave-one-out", at))
+    for words in numbers.to_remove(record, places[at], shown):
+        assert words
+        for i in words:
+            assert f"“{shown.source[i].word.text}”" in visits.words(page).split("The strongest")[1]
