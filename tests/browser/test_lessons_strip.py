@@ -193,24 +193,26 @@ def test_large_type_enlarges_the_picture_and_leaves_it_whole(shipped: str, visit
     assert larger is not None
     assert larger["height"] > (1 + (FACTOR - 1) * 2 / 3) * usual["height"]
     expect(page.get_by_test_id("stSidebar")).to_be_hidden()
-    page.goto(f"{shipped}/?large=true")
-    settle(page)
-    sidebar, window = page.get_by_test_id("stSidebar").bounding_box(), page.viewport_size
-    assert sidebar is not None
-    assert window is not None
-    assert sidebar["width"] < 0.2 * window["width"]  # 15%, not 21%
 
 
-def test_in_large_type_a_tall_window_has_a_larger_question(shipped: str, visit: Open) -> None:
-    page = begun(visit, f"{shipped}/?lesson=attention&at=1&large=true")
-    letters = []
-    for width, height in ((1366, 768), (1920, 1080)):
-        page.set_viewport_size({"width": width, "height": height})
+# The letters as they are seen: a style may draw a part of the page smaller.
+SEEN = "(part) => parseFloat(getComputedStyle(part).fontSize) * (part.currentCSSZoom ?? 1)"
+
+
+def test_the_strip_grows_with_large_type_and_most_on_a_large_screen(shipped: str, visit: Open) -> None:
+    letters: dict[str, list[float]] = {".bv-ask": [], ".st-key-lesson_next button p": []}
+    for large, size in (("false", (1366, 768)), ("true", (1366, 768)), ("true", (1920, 1080))):
+        page = begun(
+            lambda address, size=size: visit(address, size=size), f"{shipped}/?lesson=attention&at=1&large={large}"
+        )
         is_whole(page, ".ribbons .stage")
         step = page.locator(".st-key-lesson_step")
         assert step.evaluate("(step) => step.scrollHeight <= step.clientHeight + 1")
-        letters.append(page.locator(".bv-ask").evaluate("(ask) => parseFloat(getComputedStyle(ask).fontSize)"))
-    assert letters[1] > 1.2 * letters[0]
+        for part, sizes in letters.items():
+            sizes.append(page.locator(part).evaluate(SEEN))
+    for usual, small, tall in letters.values():
+        assert small > 1.15 * usual
+        assert tall > 1.35 * usual
 
 
 # Watches the canvas: for how long it moves each time, and whether it is the same one as before.

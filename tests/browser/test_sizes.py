@@ -129,6 +129,21 @@ def test_large_type_leaves_what_is_pressed_on_the_screen(visit: Open, shipped: s
             expect(page.locator(part)).to_be_in_viewport(ratio=1)
 
 
+def test_what_stands_around_a_picture_grows_with_the_type(visit: Open, shipped: str) -> None:
+    parts = (".bv-way", ".st-key-share_place [data-testid=stPopoverButton] p >> nth=0")
+    heights = []
+    for large, size in (("false", (1366, 768)), ("true", (1366, 768)), ("true", (1920, 1080))):
+        page = visit(f"{shipped}/masks?large={large}", size=size)
+        boxes = [page.locator(part).bounding_box() for part in (*parts, "h1", ".st-key-share button")]
+        tall = [box["height"] for box in boxes if box is not None]
+        assert len(tall) == len(boxes)
+        assert large == "false" or tall[3] <= tall[2] + 1  # a button ends where the title does: what is below is free
+        heights.append(tall[: len(parts)])
+    for usual, small, most in zip(*heights, strict=True):
+        assert small > 1.1 * usual
+        assert most > 1.3 * usual
+
+
 @pytest.mark.skipif(not there("quiz"), reason="without the quiz")
 @pytest.mark.parametrize(("number", "picture"), [(1, ".bv-ribbons"), (3, ".bv-grid.bv-large")])
 def test_the_picture_of_a_question_grows_with_the_type(visit: Open, shipped: str, number: int, picture: str) -> None:
