@@ -33,6 +33,7 @@ from bartviz.features.quiz.question import (
     short,
     shuffled,
     small,
+    told_apart,
 )
 from bartviz.language import later, mark
 from bartviz.record.attention import KINDS, Attention, Kind
@@ -107,7 +108,7 @@ def _ask_look(material: Material, random: Generator, subject: Subject) -> Questi
         touch = None
         if maps:
             columns = [int(str(option.fact)) for option in options]
-            options = tuple(_token(labels, weights, at) for at in range(len(labels)))
+            options = tuple(_token(told_apart(labels), weights, at) for at in range(len(labels)))
             touch, answer = Touch("cell", tuple(range(len(labels))), tuple(columns), row), best
         why = later(
             "In its row the fullest colour is at {key}: {weight:.2f} of the weight. No other token has more than "
@@ -116,7 +117,7 @@ def _ask_look(material: Material, random: Generator, subject: Subject) -> Questi
             key=quote(labels[best]),
             second=second,
         )
-        token = quote(rows_of(record, kind)[row])
+        token = quote(told_apart(rows_of(record, kind))[row])
         return Question(
             "look",
             later(_looks(record, kind), kind=later_kind(kind), head=short(place), token=token),
@@ -158,7 +159,7 @@ def _ask_looked_at(material: Material, random: Generator, subject: Subject) -> Q
                 later("It gets {weight:.2f} from {row}.", row=row_of(record, kind, at), weight=float(gives)),
                 at,
             )
-            for at, (name, gives) in enumerate(zip(names, weights, strict=True))
+            for at, (name, gives) in enumerate(zip(told_apart(names), weights, strict=True))
         )
         return Question(
             "looked_at",
@@ -211,7 +212,7 @@ def _ask_received(material: Material, random: Generator, subject: Subject) -> Qu
                 ),
                 at,
             )
-            for at, (label, total) in enumerate(zip(labels, sums, strict=True))
+            for at, (label, total) in enumerate(zip(told_apart(labels), sums, strict=True))
         )
         near = sorted(known, key=lambda at: (at != strongest, -float(sums[at])))[:3]
         return Question(

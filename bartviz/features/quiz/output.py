@@ -20,6 +20,7 @@ from bartviz.features.quiz.question import (
     drawn,
     plain,
     shuffled,
+    told_apart,
 )
 from bartviz.language import later
 from bartviz.language.percentages import percent
@@ -53,10 +54,11 @@ def _ask_shift(material: Material, random: Generator, subject: Subject) -> Quest
     """Which token does a decoder row predict?"""
     record, [row] = material.record, subject
     assert isinstance(row, int)
-    line = _line(record)
-    reads, predicts = line[row], line[row + 1]
-    if not plain(reads) or not plain(predicts) or plain(reads) == plain(predicts):
+    words = _line(record)
+    if not plain(words[row]) or not plain(words[row + 1]) or plain(words[row]) == plain(words[row + 1]):
         return None
+    line = told_apart(words)
+    reads, predicts = line[row], line[row + 1]
     why = later(
         "The row that reads {reads} is computed from {reads} and all before it, and predicts what comes next: "
         "{predicts}.",
@@ -72,7 +74,7 @@ def _ask_shift(material: Material, random: Generator, subject: Subject) -> Quest
     near = [row, *(at for at in (row + 2, row - 1, row - 2) if 0 <= at < len(line))]
     paper = [row + 1]
     for at in near:
-        if plain(line[at]) and plain(line[at]) not in [plain(line[one]) for one in paper]:
+        if plain(words[at]) and plain(words[at]) not in [plain(words[one]) for one in paper]:
             paper.append(at)
     if len(paper) < 3:
         return None
@@ -85,7 +87,7 @@ def _ask_shift(material: Material, random: Generator, subject: Subject) -> Quest
     return Question(
         "shift",
         later("The decoder has read as far as {reads}. Which token does this row predict?", reads=quote(reads)),
-        tuple(Option(quote(label), says(at), label) for at, label in enumerate(line)),
+        tuple(Option(quote(label), says(at), words[at]) for at, label in enumerate(line)),
         row + 1,
         why,
         page,
@@ -121,20 +123,21 @@ def _ask_unsure(material: Material, random: Generator, subject: Subject) -> Ques
         token=quote(labels[best]),
         chance=percent(float(chances[best])),
     )
+    line = told_apart(labels)
     says = [
         later("The model gave {token} {chance}.", token=quote(label), chance=percent(float(chance)))
-        for label, chance in zip(labels, chances, strict=True)
+        for label, chance in zip(line, chances, strict=True)
     ]
     return Question(
         "unsure",
         later("At which token of its output was the model least sure?"),
-        tuple(Option(quote(label), says[at], steps[at].position) for at, label in enumerate(labels)),
+        tuple(Option(quote(label), says[at], steps[at].position) for at, label in enumerate(line)),
         best,
         why,
         "decoding",
         {"step": str(steps[best].position + 1)},
         about={"asked": "least"},
-        line=labels,
+        line=line,
         touch=Touch("word", tuple(range(len(labels))), tuple(sorted([best, *near]))),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
@@ -241,13 +242,24 @@ def small(record: Record, kind: Kind, weights: Floats, title: str = "") -> tuple
     if max(weights.shape) > WIDEST:
         return ()
     cells = tuple(tuple(round(float(weight), 3) for weight in row) for row in weights)
-    return (Grid(rows_of(record, kind), record.attention(kind).key.labels, cells, kind, digits=False, title=title),)
+    rows, columns = told_apart(rows_of(record, kind)), told_apart(record.attention(kind).key.labels)
+    return (Grid(rows, columns, cells, kind, digits=False, title=title),)
 
 
 def alone(labels: Sequence[str]) -> NDArray[np.bool_]:
     """(n,) True for labels that are visible and unique."""
     seen = [plain(label) for label in labels]
     return np.array([bool(label) and seen.count(label) == 1 for label in seen], np.bool_)
+
+
+def told_apart(labels: Sequence[str]) -> tuple[str, ...]:
+    """The labels as a reader can tell them apart: the second “the” of a text is “the (2)”."""
+    seen, found = Counter[str](), list[str]()
+    for label in labels:
+        seen[label.strip()] += 1
+        count = seen[label.strip()]
+        found.append(label if count == 1 else f"{label} ({count})")
+    return tuple(found)
 
 
 def hundredths(weights: NDArray[np.floating]) -> list[float]:

@@ -10,7 +10,18 @@ from numpy.random import Generator
 from bartviz.analysis import start
 from bartviz.arrays import Floats
 from bartviz.features.quiz.heads import CLEARLY, LOOKS
-from bartviz.features.quiz.question import Grid, Maker, Material, Option, Question, Subject, Touch, alone, heads_query
+from bartviz.features.quiz.question import (
+    Grid,
+    Maker,
+    Material,
+    Option,
+    Question,
+    Subject,
+    Touch,
+    alone,
+    heads_query,
+    told_apart,
+)
 from bartviz.language import later, mark
 from bartviz.language.percentages import percent
 
@@ -54,6 +65,7 @@ def _ask(material: Material, random: Generator, subject: Subject, *, back: bool)
         return None
     if back and _clear(found.weights[below, s], list(lines[1])) != below.index(t):
         return None
+    lines = tuple(map(told_apart, lines))
     low, high, weights = f"“{found.below[t].text}”", f"“{found.above[s].text}”", found.weights[np.ix_(below, above)]
     grid = Grid(
         lines[1], lines[0], tuple(tuple(map(float, row)) for row in weights.round(3)), kind, digits=False, ribbons=True

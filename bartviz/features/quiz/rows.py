@@ -32,6 +32,7 @@ from bartviz.features.quiz.question import (
     row_of,
     rows_of,
     shuffled,
+    told_apart,
 )
 from bartviz.language import later
 from bartviz.record.attention import KINDS, Attention, Kind
@@ -102,21 +103,21 @@ def _ask_last(material: Material, random: Generator, subject: Subject) -> Questi
     right = _last(attention, row)
     if right is None or not names[row].strip() or not labels[right].strip() or len(labels) < 3:
         return None
-    marked = _marked(record, kind, row, labels)
+    marked, line = _marked(record, kind, row, labels), told_apart(labels)
     why = (
         later(
             "When {row} is computed, {key} has been read and nothing after it: the causal mask closes the rest.",
             row=row_of(record, kind, row),
-            key=quote(labels[right]),
+            key=quote(line[right]),
         )
         if kind == "decoder"
-        else later("The mask closes every token after {key} to this row.", key=quote(labels[right]))
+        else later("The mask closes every token after {key} to this row.", key=quote(line[right]))
     )
 
     def says(at: int) -> str:
         if at == right:
             return why
-        token = quote(labels[at])
+        token = quote(line[at])
         if at > right and at == marked and kind == "decoder":
             return later("{token} is what this row predicts: it cannot look at its own answer.", token=token)
         if at > right:
@@ -125,7 +126,7 @@ def _ask_last(material: Material, random: Generator, subject: Subject) -> Questi
             return later("{token} is closed to this row.", token=token)
         return later("The row may look at {token}, and at more after it.", token=token)
 
-    options = tuple(Option(quote(label), says(at), at) for at, label in enumerate(labels))
+    options = tuple(Option(quote(label), says(at), at) for at, label in enumerate(line))
     near = [at for at in (right + 1, right - 1, right + 2, right - 2) if 0 <= at < len(labels)]
     paper = _told(labels, right, near)
     return Question(
@@ -137,7 +138,7 @@ def _ask_last(material: Material, random: Generator, subject: Subject) -> Questi
         "masks",
         {"view": "pattern", "row": str(row)},
         about={"kind": kind, "row": row},
-        line=labels,
+        line=line,
         marked=marked,
         touch=Touch("word", tuple(range(len(labels))), paper),
     )

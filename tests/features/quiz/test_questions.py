@@ -22,7 +22,7 @@ from bartviz.app.controls import export
 from bartviz.arrays import Floats
 from bartviz.errors import SettingError
 from bartviz.features.quiz import AT_LEVEL, COUNT, KINDS, OPENING, figure_sheet, noise, questions
-from bartviz.features.quiz.question import Grid, Option, Question, Touch, hundredths
+from bartviz.features.quiz.question import Grid, Option, Question, Touch, hundredths, told_apart
 from bartviz.language import _, speaking
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record, open_record
@@ -374,8 +374,14 @@ def check(record: Record, question: Question) -> None:
         touched(question, question.touch)
 
 
+def test_labels_that_look_alike_are_numbered() -> None:
+    assert told_apart(("</s>", "the", "The", " the", "</s>")) == ("</s>", "the", "The", " the (2)", "</s> (2)")
+
+
 def touched(question: Question, touch: Touch) -> None:
-    """Every option has a place of its own in the picture."""
+    """Every option has a place of its own in the picture, and looks like no other."""
+    texts = [_(option.text) for option in question.options]
+    assert len(set(texts)) == len(texts)
     parts = {
         "row": len(question.grids[0].rows) if question.grids else 0,
         "column": len(question.grids[0].columns) if question.grids else 0,
