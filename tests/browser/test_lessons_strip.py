@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 
@@ -128,6 +129,28 @@ def top(part: Locator) -> float:
 
 def texts(at: int) -> StepTexts:
     return named("masks").texts(at, records.read(named("masks").steps[at].record))
+
+
+def test_the_card_of_a_finished_lesson_is_in_sight(shipped: str, visit: Open) -> None:
+    lesson = named("attention")
+    last = len(lesson.steps)
+    seen = json.dumps({"attention": [last, last - 1, 0]})
+    page = visit(
+        f"{shipped}/lessons",
+        before=lambda page: page.add_init_script(f"localStorage.setItem('bartviz.lessons', '{seen}')"),
+    )
+    page.get_by_role("button", name=f"Continue with step {last}").click()
+    stands(page, lesson, last - 1)
+    settle(page)
+    main = page.get_by_test_id("stMain")
+    main.hover()
+    page.mouse.wheel(0, 9999)
+    expect(main).not_to_have_js_property("scrollTop", 0)
+    page.locator(".st-key-lesson_next button").click()
+    ended = page.locator(".st-key-lesson_ended")
+    settle(page)
+    expect(main).to_have_js_property("scrollTop", 0)
+    expect(ended).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.thorough

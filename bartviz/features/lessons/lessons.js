@@ -67,17 +67,21 @@ function roomOf(main) {
   return { top: from + SPACE, bottom: innerHeight - SPACE, partly: innerWidth <= NARROW };
 }
 
-/** Scroll to what a new step is about, below the strip, if that keeps the step's text in view. */
+/**
+ * Scroll to what a new step is about, below the strip, if that keeps the step's text in view. The place is noted where
+ * the pages note theirs (scroll_to.js), so that the page after the lesson begins at its top.
+ */
 function show({ step, page, part, below }) {
   const { dataset } = document.body,
     main = document.querySelector("[data-testid='stMain']"),
-    at = `${step} ${part}`,
-    first = !dataset.lessonAt,
-    stays = dataset.lessonPage === page && !calm(); // the same page moves to what is asked next
-  if (dataset.lessonAt === at) return;
-  Object.assign(dataset, { lessonAt: at, lessonStep: step, lessonPage: page });
+    on = `lesson ${page} `,
+    at = `${on}${step} ${part}`,
+    before = dataset.scrollTo,
+    stays = before?.startsWith(on) && !calm(); // the same page moves to what is asked next
+  if (before === at) return;
+  Object.assign(dataset, { scrollTo: at, lessonStep: step });
   if (!part) return; // on another page
-  if (!first && !stays) main.scrollTo({ top: 0, behavior: "instant" });
+  if (before && !stays) main.scrollTo({ top: 0, behavior: "instant" });
   const away = () => {
     const box = document.querySelector(part)?.getBoundingClientRect(),
       room = roomOf(main),
@@ -87,7 +91,7 @@ function show({ step, page, part, below }) {
     if (room) return distance(box, room);
     return below ? box.top + box.height / 2 - innerHeight / 2 : top;
   };
-  keep(main, away, () => dataset.lessonAt === at, REST, stays);
+  keep(main, away, () => dataset.scrollTo === at, REST, stays);
 }
 
 /** Plotly says what was clicked to whoever asked its node: ask when a pointer goes down on one, before the click. */
