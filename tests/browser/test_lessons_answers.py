@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 pytest.importorskip("bartviz.features.lessons")
 
-from bartviz.features.lessons.answers import MOST_PAINT, Painted, Touch
+from bartviz.features.lessons.answers import MOST_PAINT, Number, Painted, Touch
 from bartviz.serving import saved_records as records
 from scripts.settled import settle
 from tests.browser.conftest import Open
@@ -189,6 +189,21 @@ def test_the_words_under_a_map_wait_for_the_answer_also_when_a_step_is_come_back
         press(page, "next", by_keys=True)
         stands(page, named(LESSON), at + 1)
         press(page, "back", by_keys=True)
+
+
+def test_a_number_keeps_the_focus_until_it_is_right_and_then_what_is_said_has_it(shipped: str, visit: Open) -> None:
+    at = next(at for at, step in enumerate(named(LESSON).steps) if isinstance(step.answer, Number))
+    page = begun(visit, f"{shipped}/?lesson={LESSON}&at={at + 1}")
+    field = page.locator(".st-key-lesson_number input")
+    field.click()
+    page.keyboard.type("0.5")
+    page.keyboard.press("Enter")
+    expect(page.locator(".bv-answer.bv-wrong")).to_be_visible()
+    settle(page)
+    expect(field).to_be_focused()
+    field.fill("1")
+    page.keyboard.press("Enter")
+    expect(page.locator(RIGHT)).to_be_focused()
 
 
 def test_what_gets_the_focus_is_not_under_the_strip(shipped: str, visit: Open) -> None:

@@ -131,7 +131,7 @@ def texts(at: int) -> StepTexts:
     return named("masks").texts(at, records.read(named("masks").steps[at].record))
 
 
-def test_the_card_of_a_finished_lesson_is_in_sight(shipped: str, visit: Open) -> None:
+def test_the_card_of_a_finished_lesson_is_in_sight_and_has_the_focus(shipped: str, visit: Open) -> None:
     lesson = named("attention")
     last = len(lesson.steps)
     seen = json.dumps({"attention": [last, last - 1, 0]})
@@ -148,6 +148,7 @@ def test_the_card_of_a_finished_lesson_is_in_sight(shipped: str, visit: Open) ->
     expect(main).not_to_have_js_property("scrollTop", 0)
     page.locator(".st-key-lesson_next button").click()
     ended = page.locator(".st-key-lesson_ended")
+    expect(ended.get_by_role("heading")).to_be_focused()
     settle(page)
     expect(main).to_have_js_property("scrollTop", 0)
     expect(ended).to_be_in_viewport(ratio=1)

@@ -11,10 +11,12 @@ export function focusOn(place, selector, { bring = false, lost = false } = {}) {
     before = dataset.focused;
   dataset.focused = place;
   if (before === place || !navigator.userActivation?.hasBeenActive) return;
-  const start = document.activeElement;
-  if (start?.matches("input:not([type=radio]), textarea, select")) return;
+  const start = document.activeElement,
+    typed = start?.matches("input:not([type=radio]), textarea, select"); // it may go: a right number closes its field
   const free = (element) =>
-    element === document.body || /** @type {any} */ (element).disabled === true || (!lost && element === start);
+    element === document.body ||
+    /** @type {any} */ (element).disabled === true ||
+    (!lost && !typed && element === start);
   for (const wait of TRIES)
     setTimeout(() => {
       if (dataset.focused !== place || !free(document.activeElement)) return;

@@ -53,8 +53,8 @@ def ended() -> None:
             told = f"{lesson.title}: {_progress_text(lesson)}"
         for sentence in state.current().said_of_passed:
             show.note(sentence)
-        heading = html.escape(told)
-        st.html(f"<h2 class='bv-card-title'>{heading}</h2><p class='bv-learned'>{html.escape(lesson.learned)}</p>")
+        heading = f"<h2 class='bv-card-title' tabindex='-1'>{html.escape(told)}</h2>"
+        st.html(f"{heading}<p class='bv-learned'>{html.escape(lesson.learned)}</p>")
         if following is not None:
             label = _("Next: {number}. {title}", number=LESSONS.index(following) + 1, title=following.title)
             st.button(label, key="lesson_following", type="primary", on_click=state.start, args=(following.word, 0))
