@@ -18,10 +18,10 @@ export function keep(main, away, wanted, rest = LONG, smooth = false) {
   const look = () => {
     if (acted.signal.aborted) return;
     const now = performance.now(),
-      by = away();
+      by = away(),
+      far = by && Math.abs(by) > 4;
+    if (by === null || far) moved = now; // a busy browser may look late
     if (!wanted() || now > ends || now - moved > rest) return acted.abort();
-    if (by === null || Math.abs(by) > 4) moved = now;
-    const far = by && Math.abs(by) > 4;
     if (far) main.scrollBy({ top: by, behavior: smooth ? "smooth" : "instant" });
     setTimeout(look, far && smooth ? ARRIVES : 150);
     if (far) smooth = false;
