@@ -70,6 +70,12 @@ WORDS: Mapping[str, str] = {
         "Without the mask it reads the next word from the answer, so its training loss falls, and it need not look at "
         "the text. When it writes itself there is no answer to read: {own} of {all} are right."
     ),
+    "elsewhere": mark(
+        "The row of “{row}” looks most at “{column}” ({share}), not at “{place}”, and is right all the same: the "
+        "encoder has mixed each word with the others before a head looks, so another column can hold what the "
+        "row needs."
+    ),
+    "end": mark("“</s>” is the end of the text."),
     "text": mark("A text of your own"),
     "try": mark("Try"),
     "letters": mark("Only the letters a to h, at most {most}."),

@@ -9,11 +9,25 @@ import { component } from "../../../browser/shared/ready.js";
 import { calm } from "../../../browser/shared/steps.js";
 import { TASKS } from "../../../explorer/learning/tasks.js";
 import { drawWeights } from "../../../browser/shared/weights.js";
-import { guessed, JUDGED, percent } from "./verdict.js";
+import { elsewhere, guessed, JUDGED, percent } from "./verdict.js";
 
 const SLOW = 1000, // milliseconds between two pictures for who wants little to move
   SAID = 10_000, // and between two sentences for screen readers
-  GUESSES = ["same", "mirrored", "right", "other"];
+  GUESSES = ["same", "mirrored", "right", "other"],
+  DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [14, 4], [5, 2], [2, 6], [12, 3, 2, 3, 2, 3]]; // of the heads' curves
+
+const LAST = "</s>"; // what ends every text
+
+/** A piece of a curve, for the legend. */
+function dashed(dash) {
+  const [picture, line] = ["svg", "line"].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
+  picture.setAttribute("viewBox", "0 0 38 10");
+  picture.setAttribute("aria-hidden", "true");
+  for (const [name, value] of Object.entries({ x1: 0, x2: 38, y1: 5, y2: 5, "stroke-dasharray": dash.join(" ") }))
+    line.setAttribute(name, String(value));
+  picture.append(line);
+  return picture;
+}
 
 class View {
   /** @type {any} */
@@ -111,6 +125,13 @@ class View {
     });
     this.maps = made.map(({ canvas }) => canvas);
     this.find(".maps").replaceChildren(...made.map(({ figure }) => figure));
+    this.find(".heads").replaceChildren(
+      ...made.map((_, at) => {
+        const entry = make("span", "", this.say("head", { layer: Math.floor(at / heads), head: at % heads }));
+        entry.prepend(dashed(DASHES[at]));
+        return entry;
+      }),
+    );
   }
 
   guesses() {
@@ -243,7 +264,7 @@ class View {
   answer() {
     const { words, written, answer } = this.attempt,
       { joined } = TASKS[this.data.settings.task],
-      [own, right] = [written, answer].map((all) => joined(all.filter((word) => word !== "</s>"))),
+      [own, right] = [written, answer].map((all) => joined(all.filter((word) => word !== LAST))),
       fits = String(written) === String(answer);
     const parts = [
       this.say("writes"),
@@ -256,9 +277,27 @@ class View {
       " → ",
       ...parts.flatMap((part) => [part, " "]),
     );
+    this.find(".elsewhere").textContent = this.running || !this.begun ? "" : this.elsewhere();
     if (!this.asked) return;
     this.asked = false;
     this.find(".live").textContent = this.find(".answer").textContent;
+  }
+
+  /** Why a row may look at another word than its own; empty where none does. */
+  elsewhere() {
+    const { words, written, answer, maps } = this.attempt,
+      text = words.slice(0, -1), // without its end
+      { places } = TASKS[this.data.settings.task].solved(text),
+      found = elsewhere({ columns: words.length, written, answer, places, maps: maps.flat() });
+    if (!found) return "";
+    const { row, column, share } = found,
+      said = this.say("elsewhere", {
+        row: answer[row],
+        column: words[column],
+        share: percent(share),
+        place: words[places[row]],
+      });
+    return words[column] === LAST ? `${said} ${this.say("end")}` : said;
   }
 
   /** The weights of a head; there is room for as many rows as the answer has. */
@@ -320,6 +359,7 @@ class View {
         share,
         strong,
         2,
+        DASHES[head],
       ),
     );
     line(

@@ -17,3 +17,25 @@ export function guessed(heads) {
   const answer = most(head) < SHOWS ? "other" : head[line] >= head.right - LITTLE ? line : "right";
   return { head, answer };
 }
+
+/**
+ * The row whose word is right though every head looks most at another place than that which the word comes from, with the
+ * column that is looked at and its share: of several the one with the largest; null where there is none.
+ * @param {{ columns: number, written: string[], answer: string[], places: number[], maps: ArrayLike<number>[] }} of
+ * maps: the weights of each head, rows by columns
+ */
+export function elsewhere({ columns, written, answer, places, maps }) {
+  let found = /** @type {{ row: number, column: number, share: number } | null} */ (null);
+  places.forEach((place, row) => {
+    if (written[row] !== answer[row]) return;
+    const tops = maps.map((weights) => {
+      const shares = Array.from({ length: columns }, (_, column) => weights[row * columns + column]),
+        share = Math.max(...shares);
+      return { row, column: shares.indexOf(share), share };
+    });
+    if (tops.some(({ column }) => column === place)) return;
+    const best = tops.reduce((one, other) => (other.share > one.share ? other : one));
+    if (best.share > (found?.share ?? 0)) found = best;
+  });
+  return found;
+}
