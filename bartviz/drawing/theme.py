@@ -242,6 +242,20 @@ def enlarged(figure: go.Figure, factor: float) -> go.Figure:
     return Figure(plain)
 
 
+def steady(figure: go.Figure) -> go.Figure:
+    """The same figure to be touched: plotly fades all points but the touched one, here they keep their strength."""
+    plain = figure.to_plotly_json()
+    for trace in plain["data"]:
+        strength = trace.get("marker", {}).get("opacity", 1)
+        if trace["type"] in ("bar", "scatter") and "unselected" not in trace and isinstance(strength, int | float):
+            ink = trace.get("textfont", {}).get("color")
+            trace["unselected"] = {"marker": {"opacity": strength}}
+            trace["selected"] = {  # where it has a colour, the texts of the others keep theirs
+                "textfont": {"color": ink if isinstance(ink, str) else plain["layout"]["font"]["color"]}
+            }
+    return Figure(plain)
+
+
 _LEAST = 600  # pixels: half of a projector's width, which a figure has at least
 _AROUND = (60, 120)  # pixels beside and above the cells, for the axes and a colour bar
 _LETTER = (0.6, 1.2)  # width and height of a letter, as shares of its size

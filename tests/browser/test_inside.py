@@ -45,6 +45,17 @@ def test_a_click_shows_the_products_of_a_key(visit: Open, server: str) -> None:
     page.mouse.click(weights["x"] + weights["width"] * 0.5 / 1.42, weights["y"] + line * (key + 0.5))
     expect(page).to_have_url(re.compile(f"token={key}"))
     expect(page.locator(".bv-equation")).to_contain_text(inside.equation(one, key)[-1][0])
+    for strongest in range(2):  # the second touch changes nothing that is drawn
+        key = one.strongest
+        page.mouse.click(weights["x"] + weights["width"] * 0.5 / 1.42, weights["y"] + line * (key + 0.5))
+        expect(page.locator(".bv-equation")).to_contain_text(inside.equation(one, key)[-1][0])
+        settle(page)
+        page.wait_for_timeout(300 * strongest)
+        strengths = page.locator(".st-key-inside_row .bars :is(path, .bartext)").evaluate_all(
+            "all => all.map(one => { const style = getComputedStyle(one); return style.opacity * style.fillOpacity; })"
+        )
+        assert len(strengths) >= 2 * len(one.keys)
+        assert set(strengths) == {1}
 
 
 @pytest.mark.thorough

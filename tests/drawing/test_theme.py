@@ -136,6 +136,24 @@ def test_large_type_enlarges_letters_and_their_room_and_nothing_else() -> None:
     assert figure.layout.annotations[0].font.size == 12
 
 
+def test_a_figure_that_is_touched_keeps_the_strength_of_every_point() -> None:
+    figure = theme.build(
+        [
+            {"type": "bar", "x": [1, 2], "y": [3, 4], "text": ["a", "b"]},
+            {"type": "scatter", "mode": "text", "text": ["c"], "textfont": {"color": "#123456"}},
+            {"type": "scatter", "x": [1], "y": [1], "marker": {"opacity": 0.5}},
+            {"type": "scatter", "x": [1], "y": [1], "unselected": {"marker": {"opacity": 0.9}}},
+            {"type": "heatmap", "z": [[1]]},
+        ],
+        {},
+    )
+    still = theme.steady(figure).to_plotly_json()["data"]
+    assert [trace.get("unselected", {}).get("marker", {}).get("opacity") for trace in still] == [1, 1, 0.5, 0.9, None]
+    ink = figure.layout.font.color
+    assert [trace.get("selected", {}).get("textfont", {}).get("color") for trace in still[:2]] == [ink, "#123456"]
+    assert "unselected" not in figure.to_plotly_json()["data"][0]
+
+
 @pytest.mark.parametrize(("columns", "size"), [(4, 15.4), (12, 15.4), (24, 12.5), (60, 11)])
 def test_numbers_within_cells_grow_as_far_as_the_cells_have_room(columns: int, size: float) -> None:
     # At least 540 pixels for the cells: 135, 45, 22.5 and 9 for each. ".21" is 1.8 of its size wide.

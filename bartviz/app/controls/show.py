@@ -167,7 +167,7 @@ def figure(
     letters are ``most`` times as large. ``fills``: it is as high as a style makes the element of its key.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
-    cached = result_cache.figure(drawn, most if large_type.on() else 1.0)
+    cached = result_cache.figure(drawn, most if large_type.on() else 1.0, touched=on_click is not None)
     how: dict[str, Any] = {"height": "stretch"} if fills else {}
     if on_click is not None:
         how |= {"selection_mode": "points", "on_select": on_click}

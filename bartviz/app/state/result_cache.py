@@ -43,14 +43,15 @@ def cached(call: partial[T], message: str = "") -> T:
     return stored[0]
 
 
-def figure(call: partial[go.Figure], factor: float = 1.0) -> CachedFigure:
-    """The figure that the call makes, ready to send, with letters ``factor`` times as large."""
-    return cached(partial(_drawn, call, factor))
+def figure(call: partial[go.Figure], factor: float = 1.0, *, touched: bool = False) -> CachedFigure:
+    """The figure that the call makes, ready to send, with letters ``factor`` times as large; ``touched`` if a touch of
+    its points is reported."""
+    return cached(partial(_drawn, call, factor, touched))
 
 
-def _drawn(call: partial[go.Figure], factor: float) -> CachedFigure:
+def _drawn(call: partial[go.Figure], factor: float, touched: bool) -> CachedFigure:
     from bartviz.drawing import theme
     from bartviz.drawing.cached_figure import CachedFigure
 
-    drawn = call()
+    drawn = theme.steady(call()) if touched else call()
     return CachedFigure(drawn if factor == 1 else theme.enlarged(drawn, factor))
