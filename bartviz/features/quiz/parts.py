@@ -360,18 +360,22 @@ def result(quiz: Quiz) -> None:
         if found > first or done < count:
             show.note(more)
         again = quiz.again
-        show.lead(
-            _("To look at again:")
-            if again
-            else _("Nothing missed. Continue with new questions, another text or a higher level.")
-        )
+        if again:
+            show.lead(_("To look at again:"))
+        elif done < count:
+            show.lead(_("Go back to the questions that you have not answered."))
+        else:
+            show.lead(_("Nothing missed. Continue with new questions, another text or a higher level."))
         for place, column in zip(again, st.columns(3, gap="small"), strict=False):
             with column.container(border=True, height="stretch", key=f"quiz_again_{place}"):
                 _once_more(quiz, place)
         with st.container(horizontal=True, gap="small"):
             st.button(_("New questions"), key="quiz_new", type="primary", on_click=_again, args=(quiz,))
             st.button(_("The same ones again"), key="quiz_same", on_click=_repeat, args=(quiz,))
-            st.button(_("Back to the questions"), key="quiz_back", type="tertiary", on_click=_go_to, args=(quiz, count))
+            left = next((place for place in range(count) if not quiz.tried(place)), count - 1)
+            st.button(
+                _("Back to the questions"), key="quiz_back", type="tertiary", on_click=_go_to, args=(quiz, left + 1)
+            )
 
 
 def _once_more(quiz: Quiz, place: int) -> None:

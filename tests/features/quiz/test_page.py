@@ -280,6 +280,19 @@ def test_a_link_asks_the_question_that_it_names_and_the_address_follows_the_visi
     assert "Question 5 of 5" in words(app("quiz", quiz_seed="3", quiz_count="5", quiz_question="9"))
 
 
+def test_a_round_that_was_not_answered_is_not_said_to_have_no_mistake_and_leads_to_what_is_left(app: App) -> None:
+    page = app("quiz", quiz_seed="3", quiz_count="5")
+    press(page, page.session_state[ui._QUIZ].question, 3, 0, page.session_state[ui._QUIZ].question.answer)
+    for _place in range(5):
+        page.button(key="quiz_next").click().run()
+    assert "1 of 5 on the first try" in words(page)
+    assert "4 not answered" in words(page)
+    assert "Nothing missed" not in words(page)
+    assert "Go back to the questions that you have not answered." in words(page)
+    page.button(key="quiz_back").click().run()
+    assert "Question 2 of 5" in words(page)
+
+
 def test_a_link_waits_for_its_own_text(app: App) -> None:
     """A visit begins with another record than that of its link: nobody has answered yet, so the place stays."""
     page = app("quiz", quiz_seed="3", quiz_question="4")
