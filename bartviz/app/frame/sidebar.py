@@ -77,6 +77,15 @@ class Opened:
     page: str = ""
     left: bool = False
 
+    @property
+    def texts(self) -> dict[str, str]:
+        """Its text, second sentence and given output, as the controls show them."""
+        shown = self.shown
+        if isinstance(shown, Request):
+            return {"text": shown.text, "pair": shown.pair or "", "target": shown.target or ""}
+        given = shown.target_text if shown.provenance.mode == GIVEN_TARGET else None
+        return {"text": shown.source_text, "pair": shown.pair_text or "", "target": given or ""}
+
 
 @dataclass(frozen=True, slots=True)
 class _Draw:
@@ -534,10 +543,9 @@ def run_file() -> None:
 def _show(record: Record, file: str) -> None:
     """Show a record that was opened, with its texts, and its model if it is listed, in the controls: a callback."""
     before, controls = _own()
-    st.session_state[_OPENED] = Opened(record, before, controls, file=file)
-    given = record.target_text if record.provenance.mode == GIVEN_TARGET else None
+    st.session_state[_OPENED] = held = Opened(record, before, controls, file=file)
     model = {"model": record.model.name} if record.model.name in models() else {}
-    _set(text=record.source_text, pair=record.pair_text or "", target=given or "", **model)
+    _set(**held.texts, **model)
     st.session_state["_bare"], st.session_state["_kind"] = False, kind_of(st.session_state["model"], record.model)
     session.show(record)
     scroll_to.top()
@@ -545,6 +553,9 @@ def _show(record: Record, file: str) -> None:
 
 def _press() -> None:
     st.session_state["_echo"] = {}  # the typed values take precedence
+    held, typed = opened(), st.session_state.get
+    if held is not None and typed("text") != held.texts["text"]:
+        _set(**{key: "" for key in ("pair", "target") if typed(key) and typed(key) == held.texts[key]})
     st.session_state["_bare"] = False
     _run(with_file=True)
 

@@ -239,8 +239,10 @@ def test_the_first_page_draws_no_picture_of_the_text_before_a_refused_one(
     def refuse(ticket: Any, request: Request) -> Record:
         raise TextError("The text is too long.")
 
+    def drawn() -> list[str]:
+        return [part.proto.component_name for part in page.get("bidi_component")]
+
     page = app(level=level)
-    drawn = lambda: [part.proto.component_name for part in page.get("bidi_component")]  # noqa: E731
     assert "bartviz.ribbons" in drawn()
     answers.answer = refuse
     page = press(page, "Run")
@@ -283,6 +285,22 @@ def test_an_output_that_was_given_for_the_text_before_is_said_to_be_older(app: A
     page.text_input(key="target").input("Die Katze schläft.")
     page = press(page, "Run")
     assert older not in words(page)
+
+
+@pytest.mark.parametrize("given", ["Tom redet schnell.", "Tom spricht schnell."])
+def test_the_output_of_a_text_of_a_page_is_not_given_for_an_own_text(app: App, answers: Answers, given: str) -> None:
+    page = app()
+    page.text_area(key="text").input("Tom talks fast.")
+    page.text_input(key="target").input("Tom redet schnell.")
+    page = press(page, "Run")
+    asked = page.session_state[session.ASKED]
+    assert (asked.text, asked.target) == ("Tom talks fast.", "Tom redet schnell.")
+    page.session_state[sidebar._OPENED] = sidebar.Opened(asked, None, {}, page="corpus")  # as a page does
+    page.text_area(key="text").input("I want to buy a car.")
+    page.text_input(key="target").input(given)
+    page = press(page, "Run")
+    kept = given if given == "Tom spricht schnell." else None  # what the visitor typed is theirs
+    assert (answers.asked[-1].text, answers.asked[-1].target) == ("I want to buy a car.", kept)
 
 
 def test_a_missing_text_is_replaced_with_an_example_without_messages_of_the_last_run(
