@@ -235,7 +235,9 @@ def enlarged(figure: go.Figure, factor: float) -> go.Figure:
     plain = figure.to_plotly_json()
     shape = plain["layout"]
     if shape.get("height"):
-        shape["height"] = round(shape["height"] * (1 + factor) / 2)
+        margin = shape.get("margin", {})
+        text = (factor - 1) * (margin.get("t", 0) + margin.get("b", 0))  # pixels more, which the cells must not lose
+        shape["height"] = round(shape["height"] + max(shape["height"] * (factor - 1) / 2, text))
     for trace in plain["data"]:
         _enlarge(trace, _within_cells(trace, shape, factor) if trace.get("mode") == "text" else factor)
     _enlarge(shape, factor)

@@ -16,8 +16,9 @@ from bartviz.drawing.cells import BUTTONS, Part, unseen
 
 NUMBERS = 64  # cells of a grid of heads up to which each shows its number
 ZEROS = 96  # positions of a grid up to which each 0 is written; beyond, what is 0 is grey
+SIDE = 96  # positions in all up to which a page has grids side by side
 WHOLE = 32  # rows and columns of a grid up to which a drag does not zoom it
-BAR = 57  # pixels below the labels for a colour bar with its title
+BAR = 62  # pixels below the labels for a colour bar with its title
 GAP = 0.05  # of the width, between two grids, at least
 LETTER = 0.0095  # of the width, for each letter of the right grid's row labels
 TITLE = 34  # pixels above a grid
@@ -60,12 +61,11 @@ def panels(given: Sequence[Panel], *, dark: bool = False) -> go.Figure:
     traces: list[Part] = []
     layout: Part = {"modebar": BUTTONS, "shapes": [], "annotations": []}
     known, pixels, below = list[Part](), _height(given), _below(given)
-    away = label_room(given) / (pixels - TITLE - below)
     for number, (panel, (start, stop)) in enumerate(zip(given, _domains(given), strict=True), start=1):
         name = "" if number == 1 else str(number)
         x, y = f"x{name}", f"y{name}"
         meaning = {"scale": panel.scale, "ends": (panel.low, panel.high), "unit": panel.unit}
-        bar = _bar(panel, (start, stop), away, dark) if panel.bar and meaning not in known else None
+        bar = _bar(panel, (start, stop), dark) if panel.bar and meaning not in known else None
         known.append(meaning)
         traces += _traces(panel, x, y, bar, dark)
         layout |= _axes(panel, name, (start, stop), dark)
@@ -150,7 +150,7 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
         "showlegend": False,
         "textfont": {
             "family": theme.MONO,
-            "size": 10,
+            "size": 12,
             "color": [
                 theme.ink_on(theme.at(panel.scale, float((value - panel.low) / span))) for value in panel.values.flat
             ],
@@ -206,16 +206,18 @@ def _scale(panel: Panel, x: str, y: str, bar: Part) -> Part:
     }
 
 
-def _bar(panel: Panel, domain: tuple[float, float], away: float, dark: bool) -> Part:
-    """A horizontal colour bar as wide as a grid and below its labels: ``away`` from it, in heights of the grid."""
+def _bar(panel: Panel, domain: tuple[float, float], dark: bool) -> Part:
+    """A horizontal colour bar as wide as a grid, at the lower edge of the figure: however large the type is, the labels
+    keep the room above it."""
     small = {"size": 12, "color": theme.palette(dark).faint}
     ticks: Part = {"nticks": 5} if panel.ticks is None else {"tickvals": panel.ticks[0], "ticktext": panel.ticks[1]}
     return ticks | {
         "orientation": "h",
         "x": domain[0],
         "xanchor": "left",
-        "y": -away,
-        "yanchor": "top",
+        "yref": "container",
+        "y": 0,
+        "yanchor": "bottom",
         "xpad": 0,
         "ypad": 0,
         "lenmode": "fraction",
@@ -223,7 +225,7 @@ def _bar(panel: Panel, domain: tuple[float, float], away: float, dark: bool) -> 
         "thickness": 10,
         "outlinewidth": 0,
         "tickfont": small,
-        "title": {"text": panel.unit, "side": "top", "font": small},
+        "title": {"text": panel.unit, "side": "bottom", "font": small},
     }
 
 
@@ -295,8 +297,9 @@ def label_room(given: Sequence[Panel]) -> int:
 
 
 def _below(given: Sequence[Panel]) -> int:
-    """The height of the labels and, with a colour bar, of the bar: all that is below the grids, in pixels."""
-    return label_room(given) + (BAR if any(panel.bar for panel in given) else 0)
+    """The height of the labels and of the colour bar, which may be that of a figure beside this one: all that is below
+    the grids, in pixels."""
+    return label_room(given) + BAR
 
 
 def _height(given: Sequence[Panel]) -> int:

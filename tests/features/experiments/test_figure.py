@@ -89,19 +89,23 @@ def test_in_long_texts_zeros_are_grey_and_their_hover_text_has_the_token() -> No
 
 
 def test_labels_have_their_room_above_the_colour_bar_and_rows_their_height() -> None:
-    """Labels ran into the bar, whose distance from the grid plotly kept below it, too: at the cost of the rows."""
+    """In large type, too: a bar whose distance is a share of the grid's height ran into the labels there."""
     for labels in (("a", "b", "c"), ("uncomfortable", "a", "ab")):
         tokens = stand_in.tokens((*labels, "<s>", "b", "c"))
         for bar in (True, False):
             figure = reach_figure(replace(reach(), tokens=tokens), masks=["causal"], bar=bar)
             layers = len(reach().changes["causal"])
-            plot = figure.layout.height - figure.layout.margin.t - figure.layout.margin.b  # pixels
-            assert plot == max(layers * CELL, LEAST)
-            below = -figure.data[0].colorbar.y * plot if bar else figure.layout.margin.b
-            longest = max(map(len, labels))
-            text = 13 * 0.62 * longest if longest > 3 else 13 * 1.25  # pixels of a 13 px typeface, upright or level
-            assert below >= axes.STANDOFF + text + 6
-            assert figure.layout.margin.b == round(below) + (BAR if bar else 0)
+            for factor in (1.0, 1.4):
+                drawn = theme.enlarged(figure, factor)
+                plot = drawn.layout.height - drawn.layout.margin.t - drawn.layout.margin.b  # pixels
+                assert plot >= max(layers * CELL, LEAST) - 1
+                if bar:
+                    place = drawn.data[0].colorbar
+                    assert (place.yref, place.y, place.yanchor) == ("container", 0, "bottom")
+                below = drawn.layout.margin.b - BAR * factor
+                longest, size = max(map(len, labels)), 13 * factor**0.5  # letters, pixels
+                text = size * (0.62 * longest if longest > 3 else 1.25)  # upright or level
+                assert below >= axes.STANDOFF + text + 6
 
 
 def test_a_map_in_which_nothing_moved_has_its_bar_too() -> None:
