@@ -68,6 +68,9 @@ DARK = Palette("#0e1117", "#e8eaee", "#98a2b3", "#2a303b", "#272b33", "#767d8a",
 PRIMARY = ("#3b4a63", "#7d93bc")  # of what is chosen or pressed, in the light theme and in the dark one
 
 
+_NEUTRAL = {"page": "background", "line": "line", "hatch": "hatch"}
+
+
 def word_palette() -> list[list[str]]:
     """``WORDS`` for scripts: those of the light theme, those of the dark one."""
     return [list(shades) for shades in zip(*WORDS, strict=True)]
@@ -88,7 +91,10 @@ def variables() -> str:
     """The style that names these colours for all others: ``--bv-encoder``, ``--bv-primary`` and so on."""
     roles = (("query", LETTERS[QUERY]), ("key", LETTERS[KEY]), ("value", LETTERS[VALUE]))
     words = ((f"word{number}", pair) for number, pair in enumerate(WORDS))
-    neutral = (("primary", PRIMARY), ("page", (LIGHT.background, DARK.background)), ("line", (LIGHT.line, DARK.line)))
+    neutral = (
+        ("primary", PRIMARY),
+        *((name, (getattr(LIGHT, part), getattr(DARK, part))) for name, part in _NEUTRAL.items()),
+    )
     named = (*KIND.items(), *roles, *words, *neutral)
     lines = (f"--bv-{name}: light-dark({light}, {dark});" for name, (light, dark) in named)
     return f":root {{ {' '.join(lines)} }}"

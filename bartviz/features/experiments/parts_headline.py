@@ -172,6 +172,6 @@ def draw(found: Ablation) -> None:
         f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
         for name, share in zip(names, (moved.was, moved.now), strict=True)
     )
-    kind = next(iter(found.factors)).kind
+    kind = found.changed.kinds[-1]  # as the bars of every token below
     said = html.escape(headline(found), quote=True)
     st.html(f"<div class='bv-two-bars bv-{kind}' role='img' aria-label=\"{said}\">{rows}</div>")
