@@ -12,7 +12,7 @@ from bartviz.app.controls import pick, show
 from bartviz.app.controls.experiment_tasks import ask
 from bartviz.app.frame import page
 from bartviz.features.experiments.figure import MASKS, reach
-from bartviz.features.experiments.figure_panels import written
+from bartviz.features.experiments.figure_panels import SIDE, written
 from bartviz.language import _, later, mark, named, plural
 
 if TYPE_CHECKING:
@@ -104,8 +104,11 @@ def _reach(record: Record, which: str, position: int, window: int) -> Reach | No
 
 
 def _maps(result: Reach, target: int) -> None:
-    """The three masks below each other, as long sentences need the width."""
-    for mask in result.changes:
+    """The three masks side by side, or below each other where a long text needs the width."""
+    masks = list(result.changes)
+    wide = len(masks) * len(result.tokens) > SIDE
+    places = [st.container() for _mask in masks] if wide else st.columns(len(masks), gap="small")
+    for place, mask in zip(places, masks, strict=True):
         layer = int(result.first_layer(mask)[target])
         title = _(MASKS[mask]).format(result.window)
         felt = (
@@ -118,9 +121,10 @@ def _maps(result: Reach, target: int) -> None:
                 mask=title,
             )
         )
-        last = mask == list(result.changes)[-1]  # one colour bar for all three
-        figure = partial(reach, result, masks=[mask], place=target, bar=last, dark=page.dark())
-        show.figure(figure, key=f"reach_{mask}", alt=felt)
+        first = mask == masks[0]  # one colour bar for all three
+        figure = partial(reach, result, masks=[mask], place=target, bar=first, dark=page.dark())
+        with place:
+            show.figure(figure, key=f"reach_{mask}", alt=felt)
     message = (
         mark(
             "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, "

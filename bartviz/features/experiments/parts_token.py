@@ -16,7 +16,7 @@ from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
 from bartviz.app.frame import levels, page
 from bartviz.features.experiments import parts_headline as headline
 from bartviz.features.experiments.figure import View, edits
-from bartviz.features.experiments.figure_panels import written
+from bartviz.features.experiments.figure_panels import SIDE, written
 from bartviz.features.experiments.parts_patching import patching
 from bartviz.language import _, later, mark, named
 from bartviz.language.percentages import percent
@@ -37,7 +37,6 @@ REPLACE = "replace"
 LONGEST = 60  # letters of a replacement
 MOST_SUGGESTED = 6  # tokens, one line of buttons
 LONG = 48  # tokens from which the text is below the maps instead of above
-SIDE = 96  # positions up to which the maps are side by side
 NARROW = 24  # positions; the minimum width of a map
 
 
