@@ -64,7 +64,9 @@ def special_share(record: Record, kind: Kind, layer: int, head: int) -> float:
 def goes(weights: Floats, by: int) -> dict[str, float]:
     """``share``: the part of the weight of all rows (Q, K) that goes ``by`` tokens ahead, as on the Heads page.
 
-    ``even``: the same for rows that look evenly everywhere.
+    ``even``: the same for rows that look evenly everywhere, as those are ``on_line`` of the ``cells``: the first
+    or the last rows have no such token.
     """
     line = np.diagonal(weights, by)
-    return {"share": float(line.sum() / len(weights)), "even": len(line) / weights.size}
+    counts = {"on_line": len(line), "cells": weights.size}
+    return {"share": float(line.sum() / len(weights)), "even": len(line) / weights.size, **counts}

@@ -18,6 +18,7 @@ from bartviz.analysis.start import ribbons, row_of
 from bartviz.corpus import shipped
 from bartviz.corpus.replay import SHIPPED
 from bartviz.features.lessons import cross, heads_found
+from bartviz.features.lessons import facts as lesson_facts
 from bartviz.features.lessons.judged import judged
 from bartviz.features.lessons.parts_course import WRITTEN
 from bartviz.record.record import Record
@@ -82,6 +83,12 @@ def test_attention(start: Record) -> None:
     )
     assert facts("attention", 6)["chance"] == pytest.approx(start.steps[5].chosen.probability)
     assert start.steps[5].chosen.label == "kaufen"
+
+
+def test_an_even_spread_over_a_line_of_cells_is_its_part_of_all_cells() -> None:
+    weights = np.array([[1, 0, 0], [0.5, 0.5, 0], [0, 0.25, 0.75]])
+    back = {"share": (0.5 + 0.25) / 3, "even": 2 / 9, "on_line": 2, "cells": 9}  # the first row has none before it
+    assert lesson_facts.goes(weights, -1) == pytest.approx(back)
 
 
 def test_masks(start: Record) -> None:
