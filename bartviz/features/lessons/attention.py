@@ -89,15 +89,18 @@ def _words(record: Record) -> list[Spot]:
 
 
 def _shared(record: Record) -> Mapping[str, object]:
+    layers, heads = record.attention("cross").shape[:2]
     line = facts.weights(record, "cross", *head_of(record))[_row(record)]  # (K,)
     found = facts.looks_at(record, "cross", *head_of(record), _row(record))
     return {
         **found,
         "word": _word(record),
         "sum": float(line.sum()),
-        "keys": len(line),
+        "heads": layers * heads,
         "rest": float(1 - line.max()),
         "others": len(line) - 1,
+        "remainder": float(1 - np.sort(line)[-2:].sum()),
+        "fewer": len(line) - 2,
     }
 
 

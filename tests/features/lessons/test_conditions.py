@@ -50,7 +50,6 @@ def always(_found: Mapping[str, Any]) -> bool:
 UNCONDITIONAL: dict[tuple[str, int, str], Callable[[Mapping[str, Any]], bool]] = {
     ("arithmetic", 4, "the score of the first is larger by"): lambda found: found["gap"] >= 0,
     ("arithmetic", 6, "Mostly at"): lambda found: found["weight"] > 0.5,
-    ("attention", 2, "the stronger a word"): always,
     ("attention", 3, "The stronger a cell"): always,
     ("attention", 3, "The column of"): always,
     ("attention", 3, "a token of the source may be"): lambda found: found["least_sum"] < 0.2,
