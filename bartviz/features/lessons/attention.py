@@ -100,7 +100,7 @@ def _shared(record: Record) -> Mapping[str, object]:
         "rest": float(1 - line.max()),
         "others": len(line) - 1,
         "remainder": float(1 - np.sort(line)[-2:].sum()),
-        "fewer": len(line) - 2,
+        "remaining": len(line) - 2,
     }
 
 

@@ -70,7 +70,7 @@ def test_attention(start: Record) -> None:
     assert facts("attention", 2)["rest"] == pytest.approx(1 - line[row, 4], abs=1e-5)
     told = [facts("attention", 2)[name] for name in ("weight", "second_weight", "remainder")]
     assert sum(told) == pytest.approx(1, abs=1e-5)  # what is to be added up
-    assert facts("attention", 2)["fewer"] == line.shape[1] - 2
+    assert facts("attention", 2)["remaining"] == line.shape[1] - 2
     assert np.allclose(line.sum(axis=1), 1)  # "in this row as in every other"
     assert facts("attention", 3)["most_sum"] == pytest.approx(line.sum(axis=0).max(), abs=1e-4)
     assert facts("attention", 3)["least_sum"] < 0.2  # "hardly any"
