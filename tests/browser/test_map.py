@@ -40,3 +40,13 @@ def test_boxes_are_reached_by_keys_on_a_phone(visit: Open, shipped: str) -> None
     page.wait_for_url(re.compile(r"/masks"), wait_until="commit")
     settle(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("masks")
+
+
+def test_the_whole_model_is_on_one_screen_in_large_type(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/map?large=true", size=(1920, 1080))
+    settle(page)
+    expect(page.locator(".model .box").last).to_be_in_viewport(ratio=1)
+    letters = page.locator(".model .name").first.evaluate(
+        "(name) => parseFloat(getComputedStyle(name).fontSize) * (name.currentCSSZoom ?? 1)"
+    )
+    assert letters > 1.05 * 0.95 * 15  # pixels: larger than usual all the same

@@ -2,7 +2,7 @@
 
 /** @import { Bar, Heat, Kind, Player, Step } from "./types.js" */
 import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
-import { typeSize } from "../shared/drawing.js";
+import { roomBelow, typeSize } from "../shared/drawing.js";
 import { clamp, filled, make, nameAll } from "../shared/helpers.js";
 import { percent, weightSaid } from "../shared/percentages.js";
 import {
@@ -236,13 +236,6 @@ function roomFor(bars) {
   return clamp(Math.floor((bars.parentElement.clientHeight - taken) / row) - 1, FEWEST_BARS, MOST_BARS);
 }
 
-/** How far what an element stands in has been scrolled. */
-function scrolled(element) {
-  let sum = 0;
-  for (let node = element; node; node = node.parentNode ?? node.host) sum += node.scrollTop ?? 0;
-  return sum;
-}
-
 /**
  * The room of the picture, so that what is pressed below it is on the screen. Where the picture would be too low for what
  * it holds, the type is smaller than the page's.
@@ -258,7 +251,7 @@ function makeRoom({ root, $ }) {
   const [whole, picture, pressed] = [root, stage, $("strip")].map((node) => node.getBoundingClientRect());
   const around = (pressed.bottom - whole.top - picture.height) / size + BELOW;
   const lesson = pixels(root, "--bv-strip"); // it covers the page above
-  const seen = innerHeight - (lesson ? lesson + BELOW : whole.top + scrolled(root));
+  const seen = lesson ? innerHeight - lesson - BELOW : roomBelow(root);
   const zoom = clamp(seen / (around + lowest), 1, size);
   root.style.zoom = String(zoom);
   root.style.setProperty("--room", `${seen / zoom - around}px`);

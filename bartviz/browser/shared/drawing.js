@@ -12,6 +12,16 @@ export function typeSize(node) {
 }
 
 /**
+ * How much of the window is below the place where an element begins, in pixels, when nothing is scrolled.
+ * @param {Element} element
+ */
+export function roomBelow(element) {
+  let room = innerHeight - element.getBoundingClientRect().top;
+  for (let node = /** @type {any} */ (element); node; node = node.parentNode ?? node.host) room -= node.scrollTop ?? 0;
+  return room;
+}
+
+/**
  * Where a pointer is on an element, in the element's own pixels: it may be drawn enlarged.
  * @param {HTMLElement} element
  * @param {MouseEvent} event

@@ -3,11 +3,14 @@
 // [box]}], bridge, label}; a box: {number, text, kind, gives, opens, shape, tokens, written, maps: {shape: [L, h, w],
 // cells}, bars}; written: how many of the tokens are there at the step shown, null for all
 
+import { roomBelow, typeSize } from "../../browser/shared/drawing.js";
+import { clamp, make } from "../../browser/shared/helpers.js";
 import { component } from "../../browser/shared/ready.js";
 
 const MASKED = 250,
   ONE = 240; // the bytes of a masked cell and of a weight of 1
 const MOST_BEHIND = 11; // layers whose edges are drawn behind the first
+const AIR = 8; // pixels below the map
 const GROWS = 260; // milliseconds in which a box grows into its page
 
 /** The colours of one small map, (h, w) RGBA: from nothing to the colour, by the root of the weight, so that one of a
@@ -46,17 +49,14 @@ export function connection(from, to) {
   };
 }
 
-const make = (tag, className, text = "") =>
-  Object.assign(document.createElement(tag), { className, textContent: text });
-
 class View {
   constructor(root) {
     this.root = root;
     this.columns = root.querySelector(".columns");
     this.path = root.querySelector(".line");
     this.tip = root.querySelector(".tip");
-    this.observer = new ResizeObserver(() => this.bridge());
-    this.observer.observe(root);
+    this.observer = new ResizeObserver(() => this.fit());
+    for (const part of [root, document.documentElement]) this.observer.observe(part);
     this.open = undefined; // what tells Python which box was pressed
     this.columns.onkeydown = (event) => this.step(event);
   }
@@ -66,6 +66,17 @@ class View {
     this.columns.replaceChildren(...data.columns.map((column) => this.column(column)));
     this.root.querySelectorAll("button.box").forEach((box, at) => (box.tabIndex = at ? -1 : 0)); // one stop of Tab
     if (data.bridge) this.columns.firstElementChild.append(make("p", "said", data.bridge));
+    this.fit();
+  }
+
+  /** In large type the whole model is seen on one screen, in letters that are never smaller than usual. */
+  fit() {
+    const { style } = this.columns,
+      size = typeSize(this.root);
+    style.zoom = "";
+    const whole = this.columns.getBoundingClientRect();
+    const beside = getComputedStyle(this.columns).flexDirection === "row"; // else the page scrolls
+    if (beside) style.zoom = String(clamp((roomBelow(this.columns) - AIR) / whole.height, 1 / Math.max(size, 1), 1));
     this.bridge();
   }
 
