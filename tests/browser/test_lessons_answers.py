@@ -17,7 +17,7 @@ from tests.browser.conftest import Open
 from tests.browser.lessons import begun, named, press, stands
 
 LESSON = "attention"
-RIGHT = ".bv-answer.bv-right"
+RIGHT = ".bv-answer.bv-said-right"
 # The innermost element with the focus, in components with a tree of their own too.
 FOCUS = """(selector) => { let at = document.activeElement;
     while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
@@ -45,7 +45,7 @@ def tap_until_right(page: Page, places: list[tuple[float, float]]) -> None:
 
 def tap_option(page: Page) -> None:
     page.locator(".st-key-lesson_options button").nth(0).tap()
-    expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("28 of 64")
+    expect(page.locator(".bv-answer.bv-said-wrong")).to_contain_text("28 of 64")
     page.locator(".st-key-lesson_options button").nth(2).tap()
 
 
@@ -57,9 +57,9 @@ def type_number(page: Page) -> None:
 
 def tap_words(page: Page) -> None:
     page.locator(".ribbons .below .word", has_text="kaufen").tap()
-    expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("And now the word above")
+    expect(page.locator(".bv-answer.bv-said-wrong")).to_contain_text("And now the word above")
     page.locator(".ribbons .above .word", has_text="car").tap()
-    expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("“car” got 0.05")
+    expect(page.locator(".bv-answer.bv-said-wrong")).to_contain_text("“car” got 0.05")
     page.locator(".ribbons .above .word", has_text="buy").tap()
 
 
@@ -160,7 +160,7 @@ CLEAR = """() => { let at = document.activeElement;
 def test_a_wrong_word_leaves_the_ribbons_of_the_one_that_was_asked_about(shipped: str, visit: Open) -> None:
     page = begun(visit, f"{shipped}/?lesson={LESSON}&at=1")
     page.locator(".ribbons .above .word", has_text="car").click()
-    expect(page.locator(".bv-answer.bv-wrong")).to_be_visible()
+    expect(page.locator(".bv-answer.bv-said-wrong")).to_be_visible()
     page.mouse.move(2, 2)
     expect(page.locator(".ribbons .word.chosen")).to_have_text("kaufen")
     expect(page.locator(".ribbons .task")).to_be_empty()  # what the start page asks for is hidden in a lesson
@@ -198,7 +198,7 @@ def test_a_number_keeps_the_focus_until_it_is_right_and_then_what_is_said_has_it
     field.click()
     page.keyboard.type("0.5")
     page.keyboard.press("Enter")
-    expect(page.locator(".bv-answer.bv-wrong")).to_be_visible()
+    expect(page.locator(".bv-answer.bv-said-wrong")).to_be_visible()
     settle(page)
     expect(field).to_be_focused()
     field.fill("1")

@@ -112,7 +112,8 @@ def test_nothing_jumps_when_an_answer_is_judged_or_shown(size: tuple[int, int], 
     wrong = next(at for at, one in enumerate(texts(3).options) if not one.right)
     option = page.locator(f".st-key-lesson_option_{wrong} button")
     option.dispatch_event("click")  # a click of Playwright's scrolls
-    expect(page.locator(".bv-answer.bv-wrong")).to_be_visible()
+    verdict = page.locator(".bv-answer.bv-said-wrong")
+    expect(verdict).not_to_have_css("background-color", "rgba(0, 0, 0, 0)")  # as in the quiz
     settle(page)
     assert top(picture) == pytest.approx(before, abs=1)
     page.keyboard.press("a")

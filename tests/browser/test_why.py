@@ -137,11 +137,11 @@ def test_a_line_goes_the_way_of_its_words(visit: Open, shipped: str) -> None:
 def test_a_lesson_is_answered_by_the_words_that_were_read(visit: Open, shipped: str) -> None:
     page = begun(visit, f"{shipped}/why?lesson=why&at=1")
     page.locator(".why .source .word", has_text="car").click()
-    expect(page.locator(".bv-answer.bv-wrong")).to_contain_text("“car” got 0.05")
+    expect(page.locator(".bv-answer.bv-said-wrong")).to_contain_text("“car” got 0.05")
     page.locator(".why button[aria-pressed=true]").focus()
     for key in ("ArrowUp", *["ArrowRight"] * 4, "Enter"):
         page.keyboard.press(key)
-    expect(page.locator(".bv-answer.bv-right")).to_contain_text("“buy”, with 0.86")
+    expect(page.locator(".bv-answer.bv-said-right")).to_contain_text("“buy”, with 0.86")
 
 
 def test_the_removal_of_a_lesson_is_read_and_typed(visit: Open, shipped: str) -> None:
@@ -150,4 +150,4 @@ def test_the_removal_of_a_lesson_is_read_and_typed(visit: Open, shipped: str) ->
     share = page.locator(".bv-why-bars > div").nth(1).locator("span").inner_text()
     page.locator(".st-key-lesson_number input").fill(share.rstrip("%"))
     page.locator(".st-key-lesson_number input").press("Enter")
-    expect(page.locator(".bv-answer.bv-right")).to_contain_text("without “buy”")
+    expect(page.locator(".bv-answer.bv-said-right")).to_contain_text("without “buy”")

@@ -156,15 +156,15 @@ def _verdict(texts: StepTexts, now: state.LessonState) -> _Verdict | None:
     said = now.said
     right = next((f"‘{option.text}’" for option in texts.options if option.right), "")
     if isinstance(said, Reply) and said.guess:
-        return _Verdict("", said.text, "bv-right" if said.right else "")
+        return _Verdict("", said.text, "bv-said-right" if said.right else "")
     if isinstance(said, Reply) and said.right:
-        return _Verdict(f"{_('Right.')} {right}".rstrip(), said.text, "bv-right")
+        return _Verdict(f"{_('Right.')} {right}".rstrip(), said.text, "bv-said-right")
     if now.shown:
         return _Verdict(_("Answer"), f"{right} {texts.answer}".lstrip(), "")
     if said is None:
         return None
     told = said.text if isinstance(said, Reply) else texts.replies.get("aside") if said == OTHER_SIDE else None
-    return _Verdict("", told or _(_ASIDE[str(said)]), "bv-wrong")
+    return _Verdict("", told or _(_ASIDE[str(said)]), "bv-said-wrong")
 
 
 def _reply(verdict: _Verdict | None, now: state.LessonState) -> None:
