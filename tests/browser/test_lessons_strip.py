@@ -122,6 +122,19 @@ def test_nothing_jumps_when_an_answer_is_judged_or_shown(size: tuple[int, int], 
     assert top(picture) == pytest.approx(before, abs=1)
 
 
+def test_a_painted_guess_is_judged_in_the_height_that_was_kept_for_it(shipped: str, visit: Open) -> None:
+    lesson = named("attention")
+    page = begun(visit, f"{shipped}/?lesson=attention&at={len(lesson.steps)}")
+    stands(page, lesson, len(lesson.steps) - 1)
+    strip = page.locator(".st-key-lesson")
+    before = strip.bounding_box()
+    page.locator(".painting li").first.click()  # as far off as can be: the longest verdict
+    page.locator(".painting .compare").click()
+    expect(page.locator(".bv-answer")).to_contain_text("You share")
+    settle(page)
+    assert strip.bounding_box() == before
+
+
 def top(part: Locator) -> float:
     box = part.bounding_box()
     assert box is not None

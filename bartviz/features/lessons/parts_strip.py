@@ -123,8 +123,8 @@ def _cover(part: str) -> str:
     said = json.dumps(_("The picture comes after your guess."), ensure_ascii=False).replace("<", "\\3c ")
     return (
         f"<style>:root {part} {{ position: relative; }} :root {part} > * {{ visibility: hidden; }} "
-        f":root {part}::before {{ content: {said}; position: absolute; inset: 0; z-index: 1; padding: 1.2rem; "
-        "text-align: center; opacity: 0.72; }</style>"
+        f":root {part}::before {{ content: {said}; position: absolute; inset: 0; z-index: 1; display: grid; "
+        "place-items: center; border: 2px dashed; border-radius: 0.5rem; opacity: 0.72; }</style>"
     )
 
 
