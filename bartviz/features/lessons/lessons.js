@@ -55,6 +55,24 @@ export function distance({ top, bottom }, room) {
   return fits && bottom > room.bottom ? bottom - room.bottom : top - room.top;
 }
 
+// What is not to be cut by the strip's edge: lines of text, and what is pressed.
+const LINES = "[data-testid='stMain'] :is(h1, h2, h3, p, label, button, .bv-lead):not(.st-key-lesson *)";
+
+/**
+ * The way that also takes lines of text, which the edge of the strip would cut, out of sight above it, if the part stays
+ * below the edge. `by`: the way in pixels that the part needs; `top`: where the part begins; `edge`: the edge of the
+ * strip; `lines`: where each line begins and ends; all before the way.
+ */
+export function pastLines(by, top, edge, lines) {
+  let way = by;
+  for (;;) {
+    const cut = lines.filter((line) => line.top - way < edge && line.bottom - way > edge);
+    if (!cut.length) return way;
+    way = Math.max(...cut.map(({ bottom }) => bottom)) - edge;
+    if (top - way < edge) return by;
+  }
+}
+
 /**
  * What is in sight below the strip, in pixels of the window; null where the strip scrolls away with the page. `partly`:
  * what to look at does, and only the question stays.
@@ -88,7 +106,12 @@ function show({ step, page, part, below }) {
       top = stays ? -main.scrollTop : 0;
     if (!(box?.height > 20)) return null;
     if (room?.partly && !below) return top; // what to look at is read first
-    if (room) return distance(box, room);
+    const by = room && distance(box, room);
+    if (by) {
+      const lines = [...document.querySelectorAll(LINES)].map((line) => line.getBoundingClientRect());
+      return pastLines(by, box.top, room.top - SPACE, lines);
+    }
+    if (room) return 0; // what an answer moves is held in its place
     return below ? box.top + box.height / 2 - innerHeight / 2 : top;
   };
   keep(main, away, () => dataset.scrollTo === at, REST, stays);

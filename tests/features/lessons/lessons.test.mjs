@@ -11,6 +11,7 @@ import {
   letterOf,
   listen,
   meant,
+  pastLines,
   pointOf,
 } from "../../../bartviz/features/lessons/lessons.js";
 import { differs, merged } from "../../../bartviz/features/lessons/store.js";
@@ -29,6 +30,18 @@ test("a keyboard that is set to Korean writes other letters on the same keys", (
   assert.equal(letterOf({ key: "Process", code: "KeyN" }), "n");
   assert.equal(letterOf({ key: "1", code: "Digit1" }), "");
   assert.equal(letterOf({ key: "b", code: "KeyN" }), "b"); // another arrangement of Latin letters
+});
+
+test("a line that the strip's edge would cut goes out of sight above it, unless the part would too", () => {
+  const lines = [
+    { top: 150, bottom: 170 },
+    { top: 165, bottom: 190 },
+    { top: 300, bottom: 320 },
+  ];
+  assert.equal(pastLines(0, 400, 160, []), 0);
+  assert.equal(pastLines(0, 400, 160, lines), 30); // the first is cut, and behind it the second
+  assert.equal(pastLines(40, 400, 160, lines), 40); // both are out of sight
+  assert.equal(pastLines(0, 185, 160, lines), 0); // no room: the part itself begins there
 });
 
 test("a presenter's clicker walks in large type alone", () => {
