@@ -75,3 +75,35 @@ def title(role: str) -> str:
     if role.removesuffix(" bias") in WHOLE:
         return _("{role} bias", role=_(role.removesuffix(" bias")))
     return role
+
+
+# What a matrix does, by the end of its role; the first that fits.
+_DOES = {
+    " bias": mark("It is added to what its weight matrix gives."),
+    "query, key and value weight": mark("It makes a token's query, key and value from its state."),
+    "query weight": mark("It makes a token's query from its state: what the token looks for."),
+    "key weight": mark("It makes a token's key from its state: by what the token is found."),
+    "value weight": mark("It makes a token's value from its state: what the token hands on."),
+    "attention output weight": mark("It joins what all heads of the layer found to one vector of the state's width."),
+    "layer norm weight": mark("It scales each dimension of a state that was brought to mean 0 and variance 1."),
+    "feed-forward gate weight": mark("It makes the numbers by which the widened state is multiplied."),
+    "feed-forward in weight": mark("It widens a token's state, before the feed-forward part's activation."),
+    "feed-forward out weight": mark("It brings the widened state back to the width of the model."),
+    "token embedding": mark("One row of numbers for each token of the vocabulary: a text begins as these rows."),
+    "position embedding": mark("One row of numbers for each place in the text, added to the token's row."),
+    "segment embedding": mark("One row of numbers for each of the two texts, added to the token's row."),
+    "embedding projection weight": mark("It brings a token's row to the width of the layers."),
+    "pooler weight": mark("It makes a vector for the whole text from the first token's state."),
+    "output transform weight": mark("It prepares the last states for the output layer."),
+    "output layer weight": mark("It gives each token of the vocabulary a score: the next or hidden word's."),
+    "weight": mark("It makes the scores of the task from a state."),
+}
+_BIASES = {
+    "relative position bias": mark("It is added to the scores, by how far apart two tokens are."),
+    "layer norm bias": mark("It shifts each dimension of a state that was brought to mean 0 and variance 1."),
+}
+
+
+def does(role: str) -> str:
+    """What a matrix of this role does, in a sentence; empty for a role that is not known."""
+    return next((_(told) for ends, told in (_BIASES | _DOES).items() if role.endswith(ends)), "")

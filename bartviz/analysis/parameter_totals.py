@@ -74,6 +74,24 @@ def by_component(rows: Sequence[Parameter]) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["component", "counted", "used"])
 
 
+def coarse(rows: Sequence[Parameter]) -> list[tuple[Component, str, int, int]]:
+    """The parts that have parameters of their own, in reading order: component, role ("" of layers), how many layers (0
+    of others), parameters. All layers of a component are one part, and so are a weight and its bias.
+    """
+    found: Counter[tuple[Component, str]] = Counter()
+    for row in rows:
+        role = "" if row.layer is not None else row.role.removesuffix(" weight").removesuffix(" bias")
+        found[row.component, role] += row.count
+    layers = Counter(
+        component for component, layer in {(row.component, row.layer) for row in rows} if layer is not None
+    )
+    return [
+        (component, role, 0 if role else layers[component], count)
+        for (component, role), count in found.items()
+        if count
+    ]
+
+
 def total(rows: Sequence[Parameter]) -> int:
     """Parameters of the model, each counted once."""
     return sum(row.count for row in rows)

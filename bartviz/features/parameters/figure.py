@@ -33,9 +33,10 @@ _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 
 @dataclass(frozen=True, slots=True)
-class _Area:
+class Area:
     """One area of the map: its place in the tree, its texts, its colour. ``label`` is its heading where it is
-    open, and its name in the path below the map; ``text`` stands on it where it is closed."""
+    open, and its name in the path below the map; ``text`` stands on it where it is closed. ``said`` names it with all
+    that it is in. ``row``: the matrix, where the area is one."""
 
     id: str
     parent: str
@@ -45,6 +46,8 @@ class _Area:
     hover: str
     color: str
     hatched: bool = False
+    said: str = ""
+    row: Parameter | None = None
 
 
 def parameters(
@@ -52,6 +55,7 @@ def parameters(
     *,
     title: str | None = None,
     depth: int = 4,
+    opened: str | None = None,
     whole: int | None = None,
     dark: bool = False,
     height: int = 430,
@@ -59,10 +63,12 @@ def parameters(
     """A treemap of a model: area is the number of parameters; each matrix is drawn once, where it is counted.
 
     A matrix that is used in several places is hatched and lists them. A click opens an area, down to the single matrix;
-    the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``whole``: how many
-    parameters the picture stands for, so that two pictures of a size compare two models by area; the path is then left
-    out. ``model`` is a name of the catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a
-    name that is not known, SettingError for a ``whole`` that is less than the model.
+    the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``opened`` is the area that
+    fills the map: "encoder", "decoder/layer 3", "decoder/layer 3/feed-forward"; a matrix, by its name, is framed among
+    those beside it. ``whole``: how many parameters the picture stands for, so that two pictures of a size compare two
+    models by area; the path is then left out. ``model`` is a name of the catalogue, the table of
+    ``bartviz.parameters``, or its rows. Raises ModelError for a name that is not known, SettingError for a ``whole``
+    that is less than the model and for an area that it does not have.
 
     >>> figure = bartviz.figures.parameters("facebook/bart-base")
     """
@@ -70,27 +76,30 @@ def parameters(
     title = title or (model if isinstance(model, str) else _("model"))
     table = parameters_of(model) if isinstance(model, str) else model
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table
-    areas = [*_areas(rows, title, whole is not None, dark)]
+    drawn = areas(rows, title, counts=whole is not None, dark=dark)
+    level = _level(drawn, opened)
     total = parameter_totals.total(rows)
-    side = _side(total, whole)
+    side, colors = _side(total, whole), theme.palette(dark)
+    frames = [area.id == opened != level for area in drawn]
     figure = theme.Figure(
         go.Treemap(
-            ids=[area.id for area in areas],
-            parents=[area.parent for area in areas],
-            labels=[area.label for area in areas],
-            values=[area.count for area in areas],
-            customdata=[f"{area.hover}<br>{_said(area.count, total)}" for area in areas],
+            ids=[area.id for area in drawn],
+            parents=[area.parent for area in drawn],
+            labels=[area.label for area in drawn],
+            values=[area.count for area in drawn],
+            customdata=[f"{area.hover}<br>{_said(area.count, total)}" for area in drawn],
             hovertemplate="%{customdata}<extra></extra>",
-            text=[area.text for area in areas],
+            text=[_written(area, level) for area in drawn],
             texttemplate="%{text}",
             textfont={
                 "family": theme.FACE,
                 "size": _LEGIBLE["minsize"],
-                "color": [theme.ink_on(area.color) for area in areas],
+                "color": [theme.ink_on(area.color) for area in drawn],
             },
             branchvalues="total",
             sort=False,
             maxdepth=depth,
+            level=level,
             domain={"x": [0, side], "y": [1 - side, 1]},
             tiling={"pad": 1, "packing": "dice-slice"},  # rows, in them layers side by side, in them sublayers
             pathbar={
@@ -100,13 +109,16 @@ def parameters(
                 "textfont": {"family": theme.FACE, "size": 12},
             },
             marker={
-                "colors": [area.color for area in areas],
-                "line": {"width": 1, "color": theme.palette(dark).line},
+                "colors": [area.color for area in drawn],
+                "line": {
+                    "width": 2 if any(frames) else 1,  # a list of widths breaks the path
+                    "color": [colors.ink if framed else colors.line for framed in frames],
+                },
                 "pad": {"t": 24, "l": 2, "r": 2, "b": 2},
                 "cornerradius": 2,
                 "pattern": {
-                    "shape": ["/" if area.hatched else "" for area in areas],
-                    "fgcolor": theme.palette(dark).faint,
+                    "shape": ["/" if area.hatched else "" for area in drawn],
+                    "fgcolor": colors.faint,
                     "fgopacity": 0.35,
                     "size": 7,
                     "solidity": 0.25,
@@ -116,7 +128,6 @@ def parameters(
         )
     )
     theme.layout(figure, dark=dark, height=height)
-    colors = theme.palette(dark)
     figure.update_layout(hoverlabel={"bgcolor": colors.background, "font": {"color": colors.ink}})
     return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 30 if whole is None else 0}, uniformtext=_LEGIBLE)
 
@@ -139,21 +150,48 @@ def _side(total: int, whole: int | None) -> float:
     return 1.0 if whole is None else math.sqrt(total / whole)
 
 
-def _areas(rows: Sequence[Parameter], title: str, counts: bool, dark: bool) -> Iterator[_Area]:
-    """Every area, a parent before its children. ``counts``: with the model's parameters beside its title, for which a
-    path has no room.
+def areas(rows: Sequence[Parameter], title: str, *, counts: bool = False, dark: bool = False) -> tuple[Area, ...]:
+    """Every area, a parent before its children, the model first. ``counts``: with the model's parameters beside its
+    title, for which a path has no room.
     """
+    return tuple(_areas(rows, title, counts, dark))
+
+
+def _level(drawn: Sequence[Area], opened: str | None) -> str:
+    """The area that fills the map: the opened one, or that which holds it if it has no parts."""
+    if opened is None:
+        return drawn[0].id
+    area = next((area for area in drawn if area.id == opened), None)
+    if area is None:
+        raise SettingError(later(mark("The model has no area of that name. Choose one of its map.")))
+    return area.id if any(other.parent == area.id for other in drawn) else area.parent
+
+
+def _written(area: Area, level: str) -> str:
+    """What stands on an area; on a matrix of the area that fills the map, where there is room, its shape, too."""
+    if area.row is None or area.parent != level:
+        return area.text
+    name, *others = area.text.split("<br>")
+    return "<br>".join([name, shape(area.row), *others])
+
+
+def shape(row: Parameter) -> str:
+    """The sizes of a matrix or vector: 768 × 3,072."""
+    return " × ".join(f"{size:,}" for size in row.shape)
+
+
+def _areas(rows: Sequence[Parameter], title: str, counts: bool, dark: bool) -> Iterator[Area]:
     total, uses = parameter_totals.total(rows), {matrix.name: matrix.uses for matrix in parameter_totals.shared(rows)}
     counted = [row for row in rows if row.count]
     name = theme.escape(title)
     label = _("{model} · {count:,} parameters", model=name, count=total) if counts else name
-    yield _Area("model", "", label, label, total, name, theme.palette(dark).background)
+    yield Area("model", "", label, label, total, name, theme.palette(dark).background)
     for component, mine in _grouped(counted, lambda row: row.component):
         kind, size = _kind(component), sum(row.count for row in mine)
         color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
         name = sentence_words.capitalized(matrix_titles.title(component))
         label = f"{name} · {short(size)}"
-        yield _Area(component, "model", label, label, size, name, color)
+        yield Area(component, "model", label, label, size, name, color, said=name)
         layers = Counter(row.name for row in rows if row.component == component)
         yield from _layers(mine, uses, layers, len(counted) <= MOST_MATRICES, color, dark)
 
@@ -165,7 +203,7 @@ def _layers(
     matrices: bool,
     color: str,
     dark: bool,
-) -> Iterator[_Area]:
+) -> Iterator[Area]:
     """The areas of a component: its layers, and the groups outside them (embeddings, final layer norm).
 
     ``layers``: how many layers use a matrix; more than one only in ALBERT.
@@ -175,31 +213,32 @@ def _layers(
     for place, held in _grouped(mine, _place):
         where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])
         if layer is None and len(held) == 1:
-            yield _matrix(held[0], component, uses, dark)
+            yield _matrix(held[0], component, title, uses, dark)
             continue
         label = sentence_words.capitalized(said) if few or layer is None else f"L{layer}"
         if layer is not None and layers[held[0].name] > 1:
             label = _("One set of weights for {count} layers", count=layers[held[0].name])
         hover = f"{title}, {said}"
-        yield _Area(where, component, label, label, parameter_totals.total(held), hover, color)
+        yield Area(where, component, label, label, parameter_totals.total(held), hover, color, said=hover)
         if layer is None:
-            yield from (_matrix(row, where, uses, dark) for row in held)
+            yield from (_matrix(row, where, hover, uses, dark) for row in held)
             continue
         for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
             inner, texts = f"{where}/{name}", matrix_titles.title(name)
             whole = name not in _BRIEF or (few and name != _LONGEST)
             brief = texts if whole else _(_BRIEF[name])
             size = parameter_totals.total(group)
-            yield _Area(inner, where, texts, brief, size, f"{hover}, {texts}", _color(group[0], dark))
+            said = f"{hover}, {texts}"
+            yield Area(inner, where, texts, brief, size, said, _color(group[0], dark), said=said)
             if matrices:
-                yield from (_matrix(row, inner, uses, dark) for row in group)
+                yield from (_matrix(row, inner, hover, uses, dark) for row in group)
 
 
-def _matrix(row: Parameter, parent: str, uses: Mapping[str, Sequence[str]], dark: bool) -> _Area:
-    shape = " × ".join(f"{size:,}" for size in row.shape)
+def _matrix(row: Parameter, parent: str, within: str, uses: Mapping[str, Sequence[str]], dark: bool) -> Area:
+    """The area of a matrix; ``within`` names all that it is in."""
     role, part = matrix_titles.title(row.role), matrix_titles.title(parameter_totals.sublayer(row.role))
     written = [role.removeprefix(part).strip() or role, short(row.count)]  # the part of the layer is named above it
-    texts = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape}"]
+    texts = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape(row)}"]
     if row.name in uses:
         used = ", ".join(uses[row.name])
         written += [_("one matrix for"), *([used] if row.component == "shared" else uses[row.name])]
@@ -207,7 +246,8 @@ def _matrix(row: Parameter, parent: str, uses: Mapping[str, Sequence[str]], dark
     if not row.trainable:
         texts.append(_("computed from sines, never trained"))
     text, hover = "<br>".join(written), "<br>".join(texts)
-    return _Area(row.name, parent, role, text, row.count, hover, _color(row, dark), row.name in uses)
+    said = f"{within}, {role}"
+    return Area(row.name, parent, role, text, row.count, hover, _color(row, dark), row.name in uses, said, row)
 
 
 def _place(row: Parameter) -> str:

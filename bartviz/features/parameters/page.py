@@ -14,6 +14,8 @@ from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page, page_hooks
 from bartviz.features.parameters import figure_costs as curves
 from bartviz.features.parameters import parts as ui
+from bartviz.features.parameters import parts_open as open_area
+from bartviz.features.parameters.figure import areas
 from bartviz.features.parameters.figure_notebook import sizes
 from bartviz.features.textbook import articles
 from bartviz.language import _, mark
@@ -21,6 +23,8 @@ from bartviz.record.record import Record
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+    from bartviz.app.streamlit_internals import DeltaGenerator
 
 
 @st.fragment
@@ -73,17 +77,34 @@ def below(chosen: ui.Chosen, record: Record | None) -> None:
             ui.check(chosen, record)
 
 
-def one(chosen: ui.Chosen, drawn: partial[go.Figure], notice: str) -> None:
-    """One model: its areas, and their numbers beside them."""
-    rows = chosen.rows
+def one(chosen: ui.Chosen, lead: DeltaGenerator) -> partial[go.Figure]:
+    """One model: its areas, and the numbers of the one that is open beside them, and in the ``lead``. Returns the call
+    that draws the areas."""
+    rows, total = chosen.rows, parameter_totals.total(chosen.rows)
+    tree = areas(rows, chosen.title)
+    opened = open_area.opened(tree)
+    whole = opened is tree[0]
+    of_the_model = parameter_totals.notice if detailed() else parameter_totals.plain_notice
+    notice = of_the_model(rows) if whole else ui.said(opened, total)
+    with lead:
+        show.lead(notice)
+    drawn = partial(ui.treemap, chosen, opened=None if whole else opened.id, dark=page.dark())
     left, right = st.columns([4, 3])
     with left:
-        show.what_to_do(_("Choose an area to open it."))
-        alt = _("Areas of {model}: {notice}", model=chosen.title, notice=notice)
-        show.figure(drawn, key="parameters", alt=alt)
+        show.what_to_do(
+            _("Choose an area to open it.")
+            if whole
+            else _("Choose an area to open it; its heading, or a name below the map, leads back.")
+        )
+        show.figure(drawn, key="parameters", alt=_("Areas of {model}: {notice}", model=chosen.title, notice=notice))
+        open_area.listen()
         ui.legend(rows)
     with right:
-        ui.numbers(rows, detailed=detailed())
+        if whole:
+            ui.numbers(rows, detailed=detailed())
+        else:
+            ui.area(tree, opened, total)
+    return drawn
 
 
 def detailed() -> bool:
@@ -94,13 +115,10 @@ def detailed() -> bool:
 def draw(record: Record | None) -> None:
     first = st.container(key="parameters_lead")
     chosen, other = ui.choose()
-    drawn = partial(ui.treemap, chosen, dark=page.dark())
     if other is None:
-        notice = parameter_totals.notice if detailed() else parameter_totals.plain_notice
-        with first:
-            show.lead(notice(chosen.rows))
-        one(chosen, drawn, notice(chosen.rows))
+        drawn = one(chosen, first)
     else:
+        drawn = partial(ui.treemap, chosen, dark=page.dark())
         with first:
             show.lead(parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title)))
         ui.two(chosen, other)

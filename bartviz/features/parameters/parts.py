@@ -21,12 +21,12 @@ from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
+from bartviz.features.parameters.figure import Area, shape, short
 from bartviz.features.parameters.figure import legend as parts_of_layers
 from bartviz.features.parameters.figure import parameters as figure
-from bartviz.features.parameters.figure import short
 from bartviz.features.parameters.figure_costs import bytes_text
 from bartviz.features.textbook.articles import Claim
-from bartviz.language import _, later, mark, named
+from bartviz.language import _, later, mark, named, plural
 from bartviz.language.percentages import percent
 from bartviz.models.files import Files
 from bartviz.models.location import find
@@ -120,9 +120,10 @@ def _first(names: Sequence[str]) -> str:
     return chosen if chosen in names else names[0]
 
 
-def treemap(chosen: Chosen, *, whole: int | None = None, dark: bool) -> go.Figure:
-    """Every matrix of the model as an area; ``whole``: the parameters that the whole picture stands for."""
-    return figure(chosen.rows, title=chosen.title, whole=whole, dark=dark)
+def treemap(chosen: Chosen, *, opened: str | None = None, whole: int | None = None, dark: bool) -> go.Figure:
+    """Every matrix of the model as an area; ``opened``: the one that is open; ``whole``: the parameters that the whole
+    picture stands for."""
+    return figure(chosen.rows, title=chosen.title, opened=opened, whole=whole, dark=dark)
 
 
 def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
@@ -220,17 +221,55 @@ def numbers(rows: tuple[Parameter, ...], *, detailed: bool) -> None:
 
 
 def _shares(rows: tuple[Parameter, ...], names: Mapping[str, str], total: int) -> None:
-    """The parts that have parameters of their own, each with its share of the model."""
-    counted = parameter_totals.by_component(rows)
-    counted = counted[counted["counted"] > 0]
+    """The parts that have parameters of their own, each with its share of the model: all layers of a side are one."""
+    found = [
+        (_part_said(component, role, layers, names), count)
+        for component, role, layers, count in parameter_totals.coarse(rows)
+    ]
+    _parts_table([name for name, _count in found], [count for _name, count in found], total)
+
+
+def _part_said(component: str, role: str, layers: int, names: Mapping[str, str]) -> str:
+    """The name of a part of ``parameter_totals.coarse``."""
+    if component == "shared":
+        return names[component]
+    part = plural("{count} layer", "{count} layers", layers, count=layers) if layers else matrix_titles.title(role)
+    return part if component == "head" else f"{names[component]}: {part}"
+
+
+def area(tree: Sequence[Area], chosen: Area, total: int) -> None:
+    """Next to the map: the parts of the open area, or what is beside the matrix that is open."""
+    parts = [one for one in tree if one.parent == chosen.id] or [one for one in tree if one.parent == chosen.parent]
+    shapes = [shape(one.row) if one.row is not None else None for one in parts]
+    _parts_table([one.label.split(" · ")[0] for one in parts], [one.count for one in parts], total, shapes)
+    if chosen.row is not None:
+        show.note(_("Name in the files: {name}", name=chosen.row.name))
+
+
+def said(chosen: Area, total: int) -> str:
+    """The open area in a sentence: its parameters and its share of the model; of a matrix also what it does."""
+    values = {"area": chosen.said, "count": chosen.count, "share": percent(chosen.count / total)}
+    if chosen.row is None:
+        return _("{area}: {count:,} numbers, {share} of the model.", **values)
+    told = _("{area}: {shape}, {count:,} numbers, {share} of the model.", shape=shape(chosen.row), **values)
+    return f"{told} {matrix_titles.does(chosen.row.role)}".rstrip()
+
+
+def _parts_table(
+    names: Sequence[str], counts: Sequence[int], total: int, shapes: Sequence[str | None] | None = None
+) -> None:
+    """Parts with their parameters and shares of the model; ``shapes`` of those that are matrices."""
+    shaped = {_("Shape"): pd.array(shapes, dtype="string")} if shapes is not None and any(shapes) else {}
     table = pd.DataFrame(
         {
-            _("Part"): counted["component"].replace(names),
-            _("Parameters"): counted["counted"],
-            _("Share of the model"): [percent(count / total) for count in counted["counted"]],
+            _("Part"): list(names),
+            **shaped,
+            _("Parameters"): list(counts),
+            _("Share of the model"): [percent(count / total) for count in counts],
         }
     )
-    st.dataframe(table, hide_index=True, column_config=_thousands([_("Parameters")]), key="parts")
+    config = _thousands([_("Parameters")])
+    st.dataframe(table, hide_index=True, column_config=config, height="content", key="parts", placeholder="–")
 
 
 def matrices(rows: list[Parameter]) -> pd.DataFrame:

@@ -62,6 +62,21 @@ def test_a_shared_matrix_is_hatched_and_says_where_it_is_used() -> None:
     assert "head" not in found  # nothing of its own
 
 
+def test_an_open_area_fills_the_map_and_a_matrix_is_framed_among_its_neighbours() -> None:
+    name = "model.decoder.layers.3.encoder_attn.k_proj.weight"
+    area = parameters("facebook/bart-base", opened="decoder/layer 3").data[0]
+    assert area.level == "decoder/layer 3"
+    assert len(set(area.marker.line.color)) == 1
+    matrix = parameters("facebook/bart-base", opened=name).data[0]
+    assert matrix.level == "decoder/layer 3/cross-attention"
+    texts = dict(zip(matrix.ids, matrix.text, strict=True))
+    assert texts[name] == "key weight<br>768 × 768<br>590 k"
+    frames = dict(zip(matrix.ids, matrix.marker.line.color, strict=True))
+    assert [id_ for id_, color in frames.items() if color != frames["model"]] == [name]
+    with pytest.raises(SettingError, match="no area of that name"):
+        parameters("facebook/bart-base", opened="decoder/layer 6")
+
+
 def test_the_public_table_draws_the_same_map() -> None:
     table = bartviz.parameters("facebook/bart-base")
     assert bartviz.figures.parameters(table) == parameters(rows(configuration("facebook/bart-base")))

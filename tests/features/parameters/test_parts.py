@@ -58,13 +58,45 @@ def test_bart_base(app: App) -> None:
     assert len(figures(page)) == 4  # the map, operations, memory, decoding
 
 
-def test_a_beginner_sees_the_share_of_each_part(app: App) -> None:
+def test_a_beginner_sees_the_share_of_each_part_and_the_positions_by_name(app: App) -> None:
     page = app("parameters", record=None, of="facebook/bart-base", level="beginner")
     assert "The model consists of 139,420,416 numbers; 41% of them are in the decoder layers." in html(page)
     table = page.dataframe[0].value
     assert sum(table["Parameters"]) == 139_420_416
-    assert sum(int(share.rstrip("%")) for share in table["Share of the model"]) == pytest.approx(100, abs=2)
+    assert sum(float(share.lstrip("<").rstrip("%")) for share in table["Share of the model"]) == pytest.approx(
+        100, abs=2
+    )
+    counts = dict(zip(table["Part"], table["Parameters"], strict=True))
+    assert counts["encoder: position embedding"] == 1026 * 768
+    assert counts["decoder: 6 layers"] == 6 * 9_451_776
     assert "is wrong" not in html(page)
+
+
+def test_the_sentence_and_the_table_follow_the_open_area(app: App) -> None:
+    page = app("parameters", record=None, of="facebook/bart-base", area="encoder/layer 2/feed-forward")
+    weights = 768 * 3072 + 3072 + 3072 * 768 + 768 + 2 * 768  # two matrices with biases, and a layer norm
+    assert f"Encoder, layer 2, feed-forward: {weights:,} numbers, 3.4% of the model." in html(page)
+    table = page.dataframe[0].value
+    assert sum(table["Parameters"]) == weights
+    assert list(table["Shape"])[:2] == ["3,072 × 768", "3,072"]
+    assert json.loads(figures(page)[0])["data"][0]["level"] == "encoder/layer 2/feed-forward"
+
+
+def test_a_matrix_says_its_shape_and_what_it_does(app: App) -> None:
+    name = "model.encoder.layers.2.self_attn.q_proj.weight"
+    page = app("parameters", record=None, of="facebook/bart-base", area=name)
+    said = "Encoder, layer 2, self-attention query weight: 768 × 768, 589,824 numbers, 0.4% of the model."
+    assert f"{said} It makes a token&#x27;s query from its state" in html(page)
+    assert name in html(page)
+    assert json.loads(figures(page)[0])["data"][0]["level"] == "encoder/layer 2/self-attention"
+
+
+@pytest.mark.slow
+def test_an_area_that_the_next_model_does_not_have_is_closed(app: App) -> None:
+    page = app("parameters", record=None, of="facebook/bart-base", area="decoder/layer 5")
+    page.selectbox(key="of").select("bert-base-uncased").run()
+    assert not page.exception
+    assert "Of 109,482,240 parameters" in html(page)
 
 
 @pytest.mark.slow
@@ -126,6 +158,7 @@ def test_no_part_of_the_model_is_called_a_head(app: App) -> None:
         {"part": "x"},
         {"format": "?"},
         {"more": "x"},
+        {"area": "<b>"},
     ],
 )
 def test_invalid_links(app: App, query: dict[str, str]) -> None:
