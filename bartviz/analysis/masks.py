@@ -14,7 +14,7 @@ from bartviz.analysis.words import pieces_of
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.text.labels import CONTINUES
 from bartviz.text.tokens import Tokens
@@ -46,7 +46,7 @@ class Shape:
         """The same for a beginner: what a row may see."""
         if self.open == self.cells:
             return _("sees everything")
-        return _("sees what comes before") if self.causal and not self.closed_keys else self.name
+        return _("only looks back (causal)") if self.causal and not self.closed_keys else self.name
 
 
 def shape(mask: Bools) -> Shape:
@@ -83,8 +83,20 @@ def plainly(record: Record) -> str:
     if not found.causal:
         return notice(record)
     return _(
-        "The decoder must not look ahead while it writes, so {closed:,} of its {cells:,} cells are closed.",
+        "The decoder must not look ahead while it writes, so {closed:,} of its {cells:,} cells are closed: a causal "
+        "mask.",
         closed=found.cells - found.open,
+        cells=found.cells,
+    )
+
+
+def painted(record: Record, kind: Kind) -> str:
+    """One sentence on the mask that is painted: which it is, and what the model itself leaves open in it."""
+    found = shape(record.attention(kind).mask)
+    return _(
+        "Paint the {kind} mask, and the model runs with it. Its own leaves {open:,} of {cells:,} cells open.",
+        kind=sentence_words.kind(kind),
+        open=found.open,
         cells=found.cells,
     )
 

@@ -25,7 +25,7 @@ def test_shapes_by_hand() -> None:
     assert masks.shape(padding & causal).name == "causal and padding"
     assert [masks.shape(one).plain for one in (full, causal, padding)] == [
         "sees everything",
-        "sees what comes before",
+        "only looks back (causal)",
         "padding",
     ]
     assert masks.shape(np.eye(3).astype(np.bool_)).name == "another pattern"
@@ -105,9 +105,16 @@ def test_notice_counts_the_cells_of_each_kind() -> None:
 
 def test_beginners_are_told_what_a_writing_decoder_may_not_see() -> None:
     record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
-    assert "6 of its 16 cells are closed" in masks.plainly(record)
+    assert "6 of its 16 cells are closed: a causal mask" in masks.plainly(record)
     reads = records.encoder_only()
     assert masks.plainly(reads) == masks.notice(reads)
+
+
+def test_the_sentence_of_painting_is_about_the_mask_that_is_painted() -> None:
+    record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
+    assert "Paint the cross" in masks.painted(record, "cross")
+    assert "12 of 12 cells open" in masks.painted(record, "cross")  # 4 rows of the output, 3 columns of the source
+    assert "10 of 16 cells open" in masks.painted(record, "decoder")
 
 
 def test_table_has_every_row_of_every_kind() -> None:

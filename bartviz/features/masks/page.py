@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import streamlit as st
+
 from bartviz.analysis import masks as analysis
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page, related_links
@@ -22,14 +24,16 @@ TABS = {
 def main() -> None:
     record = page.begin("masks")
     related_links.text_to_word(record, *record.kinds)
-    said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
-    show.lead(said(record))
+    lead = st.container(key="masks_lead")
     shown = parts.choose(record)
     if shown is None:
         with show.or_missing():
-            parts_draw.draw(record)
+            parts_draw.draw(record, lead)
         levels.explain("masks")
         return
+    said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
+    with lead:
+        show.lead(said(record))
     parts.squares(record, shown)
     page.link("denoising", _("To hide a word and let a model guess it: Denoising"), icon=":material/arrow_forward:")
     with levels.aside(_("More: the formula, padding, other patterns"), key="masks", names=["about"]) as opened:

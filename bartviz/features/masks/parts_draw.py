@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import drawn_mask, sentence_words
+from bartviz.analysis import drawn_mask, masks, sentence_words
 from bartviz.analysis.drawn_mask import STARTS, DrawnMask
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import pick, show, tasks
@@ -23,6 +23,7 @@ from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 
 if TYPE_CHECKING:
+    from bartviz.app.streamlit_internals import DeltaGenerator
     from bartviz.models.model import Model
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
@@ -49,8 +50,9 @@ class _Held:
         return f"painted_{self.number}"
 
 
-def draw(record: Record) -> None:
-    """The square to paint, and beside it what the model computes with it. Raises WeightsOnlyError."""
+def draw(record: Record, lead: DeltaGenerator) -> None:
+    """The square to paint, and beside it what the model computes with it; in the ``lead``, which mask it is. Raises
+    WeightsOnlyError."""
     record.expect_model()
     st.html(_STYLE)
     if max(max(record.attention(kind).mask.shape) for kind in record.kinds) > MOST:
@@ -63,6 +65,8 @@ def draw(record: Record) -> None:
         if len(names) > 1:
             word = pick.one_of(_("Mask of"), names, key="mask_of", default="decoder")
     kind = next(one for one in record.kinds if one == word)
+    with lead:
+        show.lead(masks.painted(record, kind))
     with begin if len(names) > 1 else which:
         start = pick.one_of(_("Begin with"), named(STARTS), key="mask_start")
     left, right = st.columns([1, 1], gap="large")

@@ -254,6 +254,15 @@ def test_tokens_stay_text() -> None:
     assert not any("**b**" in part.value for part in app.markdown)
 
 
+def test_the_heading_speaks_of_the_mask_that_is_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "ask", lambda *given: None)
+    one = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
+    said = words(opened(one, view="draw", mask_of="cross"))
+    assert "12 of 12 cells open" in said  # 4 rows of the output, 3 columns of the source
+    assert "cells are closed" not in said
+    assert "10 of 16 cells open" in words(opened(one, view="draw", mask_of="decoder"))
+
+
 def test_a_single_token_draws_everywhere() -> None:
     for part in (None, PATTERNS, ZERO):
         assert sent(opened(records.encoder_only(("a",)), part))["squares"][0]["cells"] == "1"
