@@ -18,6 +18,7 @@ from bartviz.analysis import start
 from bartviz.analysis.words import Word, words
 from bartviz.record.attention import Head, Kind
 from bartviz.record.record import Reading, Record
+from bartviz.text.tokens import Tokens
 
 Numbers = tuple[int, ...]
 NONE = -1  # a token whose word has no colour
@@ -62,6 +63,22 @@ def of(record: Record, head: Head | None = None) -> WordColors:
     if record.output is None:  # rows can only be named by what they read
         return WordColors(source, predicts, predicts)
     return WordColors(source, (NONE, *predicts[:-1]), predicts)
+
+
+def carried(known: Sequence[tuple[Tokens, Numbers]], tokens: Tokens) -> Numbers:
+    """The numbers of another text's tokens: a word that is also in the ``known`` lines has its number there, in the
+    first place where it has one; other words have none.
+
+    >>> carried([(record.source, of(record).source)], other.source)
+    (-1, 0, -1, 3, -1)
+    """
+    numbers: dict[str, int] = {}
+    for line, given in known:
+        for word in words(line):
+            if given[word.start] != NONE:
+                numbers.setdefault(word.text, given[word.start])
+    found = words(tokens)
+    return _each(found, [numbers.get(word.text, NONE) for word in found])
 
 
 def _of_roles(record: Record) -> WordColors:

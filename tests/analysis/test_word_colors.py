@@ -35,6 +35,14 @@ def test_rows_are_named_as_those_of_a_record() -> None:
             assert (len(rows), len(columns)) == record.attention(kind).shape[2:]
 
 
+def test_another_text_has_the_colours_of_the_words_that_it_shares() -> None:
+    source = stand_in.tokens(("<s>", " the", " cat", " sleeps")), (NONE, 0, 1, 2)
+    output = stand_in.tokens((" dog", " cat")), (7, 5)
+    other = stand_in.tokens((" a", " dog", " the", " c", "at"))
+    assert word_colors.carried([source], other) == (NONE, NONE, 0, 1, 1)  # both pieces of "cat"
+    assert word_colors.carried([source, output], other) == (NONE, 7, 0, 1, 1)
+
+
 def test_a_word_has_the_colour_of_its_gloss(record: Record) -> None:
     ribbons, colors = start.ribbons(record), word_colors.of(record)
     named = {colors.source[word.start]: word.text for word in ribbons.above}

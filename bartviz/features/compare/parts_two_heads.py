@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import distance, head_names
+from bartviz.analysis import distance, head_names, word_colors
 from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.head_view import View
 from bartviz.analysis.word_colors import Numbers
@@ -61,17 +61,9 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
         with third[0], st.container(key="compare_apart"):
             with st.container(key="pin_apart" if _long(chosen) else "pinned_apart"):
                 show.note(_("B minus A: orange where A looks more, blue where B does."))
-            colors = _colors(chosen, chosen.a) if not chosen.words else None
+            colors = _colors(chosen, chosen.a) if not chosen.words else ((), ())
             drawn = partial(
-                difference,
-                a,
-                b,
-                contrast,
-                row=row,
-                titled=False,
-                colors=colors or ((), ()),
-                height=HEIGHT,
-                dark=page.dark(),
+                difference, a, b, contrast, row=row, titled=False, colors=colors, height=HEIGHT, dark=page.dark()
             )
             alt = _("Where B looks more than A, and where less")
             show.figure(drawn, key="compare_difference", alt=alt, fills=True)
@@ -155,10 +147,17 @@ def _long(chosen: Chosen) -> bool:
     return levels.at_least("intermediate") or chosen.b.other
 
 
-def _colors(chosen: Chosen, pin: Pin) -> tuple[Numbers, Numbers] | None:
-    """The numbers of the words of its rows and columns; None for two texts, where one colour would be two words."""
-    same = chosen.a.record.source_text == chosen.b.record.source_text
-    return pick.colors_of_words(pin.record).sides(pin.head.kind) if same else None
+def _colors(chosen: Chosen, pin: Pin) -> tuple[Numbers, Numbers]:
+    """The numbers of the words of its rows and columns. In another text than A's, those of the words that both have."""
+    mine = pick.colors_of_words(pin.record)
+    first = chosen.a.record
+    if pin.record.source_text == first.source_text or pin.record.turns:
+        return mine.sides(pin.head.kind)
+    colors = pick.colors_of_words(first)
+    known = [(first.source, colors.source)]
+    if first.cross is not None:
+        known.append((first.rows("cross"), colors.predicts))
+    return word_colors.carried(known, pin.rows), word_colors.carried(known, pin.attention.key)
 
 
 def _follow_canvas(key: str, choice: Choice) -> None:

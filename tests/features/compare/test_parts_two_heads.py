@@ -1,10 +1,16 @@
 """A and B side by side: what the link keeps of their canvases."""
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+from bartviz.features.compare import parts_two_heads
+from bartviz.features.compare.parts import Chosen
+from bartviz.features.compare.parts_pins import Pin
+from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from tests.features.compare.test_page import canvases, opened
+from tests.support import records
 
 
 def test_several_rows_and_columns_of_each_are_in_the_link(record: Record) -> None:
@@ -37,3 +43,11 @@ def test_another_pin_begins_with_nothing_chosen(record: Record) -> None:
     assert canvases(app)["A"]["begin"]["head"] == 1
     assert canvases(app)["A"]["begin"]["layer"] == 1
     assert "chosen_column_a" not in app.query_params
+
+
+def test_a_word_keeps_its_colour_beside_another_text() -> None:
+    one = Pin("A", records.encoder_only(("<s>", " the", " cat", "</s>")), Head("encoder", 0, 0), False)
+    two = Pin("B", records.encoder_only(("<s>", " cat", " sleeps", "</s>")), Head("encoder", 0, 0), True)
+    chosen = SimpleNamespace(a=one, b=two)
+    assert parts_two_heads._colors(cast("Chosen", chosen), one)[0] == (-1, 0, 1, -1)
+    assert parts_two_heads._colors(cast("Chosen", chosen), two)[0] == (-1, 1, -1, -1)
