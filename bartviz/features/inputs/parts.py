@@ -202,6 +202,11 @@ def parts(embedded: Inputs) -> None:
         "Lengths of {parts} for {count} tokens.", parts=", ".join(analysis.norms(embedded)), count=len(embedded.tokens)
     )
     show.figure(partial(inputs, embedded, dark=page.dark()), key="inputs_sum", alt=alt)
+    show.note(
+        _("A bar is as high as the token's vector is long: one scale for the parts and their sum, another after that.")
+        if len(analysis.norms(embedded)) > len(embedded.parts) + 1
+        else _("A bar is as high as the token's vector is long: one scale for the parts and their sum.")
+    )
     if embedded.passed and not levels.at_least("intermediate"):
         show.table(analysis.table(embedded))
         return

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import bartviz
+from bartviz.analysis.inputs import norms
 from bartviz.app.controls import tasks
 from bartviz.experiments.embeddings import inputs
 from bartviz.experiments.word_states import word_states
@@ -59,6 +60,7 @@ def test_sums_and_positions_of_every_kind(app: App, name: str, look: str) -> Non
     found = inputs(bartviz.load(name, roots=default_roots()), record)
     if look == "sum":
         assert f"at most {found.error:.1e} (limit 1e-05): ok" in said
+        assert ("another after that" in said) == (len(norms(found)) > len(found.parts) + 1)
         assert tables(page)[0]["id"].tolist() == record.source.ids.tolist()
     assert len(page.get("plotly_chart")) == (1 if look == "sum" or found.table is None else 2)
 
@@ -147,6 +149,7 @@ def test_one_word_in_two_texts_has_a_bar_for_each_comparison_in_each_layer(monke
     page = visits.opened("inputs", bartviz.capture(model, "The cat sleeps."), look="contexts")
     assert not page.exception
     found = word_states(model, parts_contexts.WORD, *parts_contexts.TEXTS[:2])
+    assert f"their cosine (1: the same direction) is {found.same[0]:.2f} before" in visits.words(page)
     assert f"{found.same[-1]:.2f} after the last" in visits.words(page)
     (drawn,) = [part.proto.body for part in page.get("html") if "<div class='bv-contexts'>" in part.proto.body]
     assert drawn.count("class='bv-layer'") == len(found.same) == model.info.encoder_layers + 1
