@@ -17,7 +17,7 @@ def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped:
     expect(page.locator(".bv-lead").first).to_contain_text("Head 4 of layer 1")
     page.get_by_role("link", name="Back to Corpus of texts").click()
     expect(page).to_have_url(re.compile(r"/corpus(\?|$)"))
-    expect(page.locator(".bv-lead").first).to_contain_text("head 4 of layer 1")
+    expect(page.locator(".bv-lead").first).to_contain_text("Head 4 of layer 1")
     go(page, "Heads")
     expect(page.get_by_role("link", name="Back to")).to_have_count(0)
 

@@ -69,8 +69,8 @@ def draw(button: DeltaGenerator) -> None:
         if not led:
             export.draw_reopened(
                 _(
-                    "Or as a file with all texts and numbers. Open it under More, From a file, in the sidebar, or "
-                    "drop it on a page."
+                    "Or as a file with all texts and numbers. Open it under More, From a file, in the sidebar (on a "
+                    "phone: Menu), or drop it on a page."
                 ),
                 key=f"{KEY}_file",
             )

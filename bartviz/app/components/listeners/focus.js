@@ -4,7 +4,7 @@
 const MOST_WAITED = 60_000; // milliseconds that a button's answer may take
 const BETWEEN = 150; // milliseconds between two looks
 const GIVES_ON = '[class*="st-key-focus_"]';
-const BROUGHT = ".bv-lead, .bv-note:not(.bv-unseen), [data-testid='stAlert']";
+const BROUGHT = [".bv-lead, [data-testid='stAlert']", ".bv-note:not(.bv-unseen)"]; // a note may have been there before
 const SPOKEN = ".bv-unseen"; // for screen readers, where nothing else was brought
 
 /** The key of a box, from its class names. */
@@ -18,8 +18,7 @@ export function successor(box, name) {
   const buttons = [...box.querySelectorAll(".stButton button")].filter((button) => !button.disabled);
   return (
     buttons.find((button) => button.textContent.trim() === name) ??
-    box.querySelector(BROUGHT) ??
-    box.querySelector(SPOKEN) ??
+    [...BROUGHT, SPOKEN].map((part) => box.querySelector(part)).find(Boolean) ??
     buttons[0]
   );
 }
