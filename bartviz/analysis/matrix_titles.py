@@ -86,9 +86,13 @@ _DOES = {
     "value weight": mark("It makes a token's value from its state: what the token hands on."),
     "attention output weight": mark("It joins what all heads of the layer found to one vector of the state's width."),
     "layer norm weight": mark("It scales each dimension of a state that was brought to mean 0 and variance 1."),
-    "feed-forward gate weight": mark("It makes the numbers by which the widened state is multiplied."),
-    "feed-forward in weight": mark("It widens a token's state, before the feed-forward part's activation."),
-    "feed-forward out weight": mark("It brings the widened state back to the width of the model."),
+    "feed-forward gate weight": mark(
+        "It makes the numbers by which the state within the feed-forward part is multiplied."
+    ),
+    "feed-forward in weight": mark(
+        "It brings a token's state to the width of the feed-forward part, before its activation."
+    ),
+    "feed-forward out weight": mark("It brings the state back to the width of the model."),
     "token embedding": mark("One row of numbers for each token of the vocabulary: a text begins as these rows."),
     "position embedding": mark("One row of numbers for each place in the text, added to the token's row."),
     "segment embedding": mark("One row of numbers for each of the two texts, added to the token's row."),
