@@ -11,6 +11,11 @@ from bartviz.record.attention import Attention, Kind
 
 KINDS: Mapping[Kind, str] = {"encoder": mark("encoder"), "decoder": mark("decoder"), "cross": mark("cross")}
 NAMED: Mapping[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross")}  # alone
+ATTENTION: Mapping[Kind, str] = {
+    "encoder": mark("encoder attention"),
+    "decoder": mark("decoder attention"),
+    "cross": mark("cross-attention"),
+}
 RULES = vocabulary.RULES | {mark("forced")}
 _HEADS = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 
@@ -18,6 +23,16 @@ _HEADS = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 def kind(word: Kind) -> str:
     """The name of a kind of attention within a sentence."""
     return _(KINDS[word])
+
+
+def attention(word: Kind) -> str:
+    """A kind of attention as a noun within a sentence."""
+    return _(ATTENTION[word])
+
+
+def later_attention(word: Kind) -> str:
+    """The same for a message that is translated when it is shown."""
+    return later(ATTENTION[word])
 
 
 def kind_alone(word: Kind) -> str:

@@ -216,11 +216,11 @@ def caption(atlas: Atlas, measures: Sequence[str], kind: Kind, rows: pd.DataFram
     named = sentence_words.capitalized("; ".join(label(measure) for measure in measures))
     sentences = [
         _(
-            "{measure}: {count} heads of {kind} attention of {model}, over {texts} texts of {corpus}; layers and "
+            "{measure}: {count} heads of {attention} of {model}, over {texts} texts of {corpus}; layers and "
             "heads count from 0.",
             measure=named,
             count=len(rows),
-            kind=sentence_words.kind(kind),
+            attention=sentence_words.attention(kind),
             model=visible(str(of["model"]["name"])),
             texts=f"{most:,}" if least == most else f"{least:,}–{most:,}",
             corpus=visible(str(of["corpus"]["name"])),

@@ -55,7 +55,7 @@ def overview(
         for head in np.arange(heads).tolist():
             _thumbnail(sheet, small[layer, head], kind, f"{layer} {head}", _LEFT + head * (wide + _GAP), y, wide, high)
     end = color_bar(sheet, kind, range, top + layers * (high + _GAP) + 4, masked=bool((small == MASKED).any()))
-    name = _("all {count} heads of {kind} attention", count=layers * heads, kind=sentence_words.kind(kind))
+    name = _("all {count} heads of {attention}", count=layers * heads, attention=sentence_words.attention(kind))
     blocks = max(attention.shape[2:]) > SIDE
     note = _("A cell is the largest weight of a block of tokens.") if blocks else ""
     predicts = kind == "cross" and record.output is not None

@@ -146,7 +146,7 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
         layers, heads = change.shape
         given.append(
             Panel(
-                sentence_words.capitalized(_("{kind} attention moved", kind=sentence_words.kind(kind))),
+                sentence_words.capitalized(_("{attention} moved", attention=sentence_words.attention(kind))),
                 change,
                 [f"L{layer}" for layer in range(layers)],
                 [f"H{head}" for head in range(heads)],

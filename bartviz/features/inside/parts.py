@@ -355,9 +355,9 @@ def _norms(record: Record, chosen: Chosen) -> None:
         return
     lengths = inside.growth(chosen.attention, one.row)
     measured = _(
-        "Measured: the length of what each layer's {kind} attention adds to {token}, from {least:.2f} to {most:.2f}. "
+        "Measured: the length of what each layer's {attention} adds to {token}, from {least:.2f} to {most:.2f}. "
         "The stream that it is added to is not in a record: “The residual sum” reads it from the model.",
-        kind=sentence_words.kind(one.kind),
+        attention=sentence_words.attention(one.kind),
         token=one.asks,
         least=lengths.min(),
         most=lengths.max(),

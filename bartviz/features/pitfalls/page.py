@@ -18,6 +18,7 @@ OTHERS = (
     (mark("Untrained weights show nothing, however neat the map"), untrained),
 )
 ON_REQUEST = (silence, judged)  # tests of the first pitfall
+TESTS = mark("Is that an exception? Two tests run the model again to find out:")
 
 
 def main() -> None:
@@ -29,6 +30,7 @@ def main() -> None:
     if not record.from_weights:
         with st.container(key="pitfalls_surprise"), show.or_missing():
             surprise(record)
+    show.note(_(TESTS))
     for column, part in zip(st.columns(len(ON_REQUEST), gap="medium"), ON_REQUEST, strict=True):
         with column, show.keeps_focus(part.__name__), show.or_missing():
             part(record)

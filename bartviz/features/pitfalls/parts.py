@@ -16,7 +16,7 @@ from bartviz.arrays import Floats
 from bartviz.drawing.maps import attention_map
 from bartviz.features.pitfalls.numbers import FIRST
 from bartviz.language import _, current
-from bartviz.record.attention import Attention, Head, Kind
+from bartviz.record.attention import Attention, Head
 from bartviz.serving import first_record
 from bartviz.text.tokens import Tokens
 
@@ -59,20 +59,15 @@ def head_query(head: Head, **more: str) -> dict[str, str]:
     return {"kind": head.kind, "layer": str(head.layer), "head": str(head.head), **more}
 
 
-def kind_of(kind: Kind) -> str:
-    """A kind of attention within a sentence, in the visitor's language."""
-    return _(sentence_words.later_kind(kind))
-
-
 def named(head: Head) -> str:
     """A head within a sentence: its kind, and its short name."""
-    return f"{kind_of(head.kind)} {head.short}"
+    return f"{sentence_words.kind(head.kind)} {head.short}"
 
 
 def where(head: Head, record: Record) -> dict[str, str]:
     """The words of a sentence that says for a beginner, too, which head of which model a picture or number is of."""
     place = sentence_words.head_in_words(head.layer, head.head)
-    return {"place": place, "kind": kind_of(head.kind), "model": record.model.name}
+    return {"place": place, "attention": sentence_words.attention(head.kind), "model": record.model.name}
 
 
 def capitalized(sentence: str) -> str:

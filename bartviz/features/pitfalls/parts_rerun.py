@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import start
+from bartviz.analysis import sentence_words, start
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.verdicts import BETTER, Verdict
 from bartviz.app.controls import pick, show
@@ -19,7 +19,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
-from bartviz.features.pitfalls.parts import capitalized, kind_of, named, one_map, sources_and_link, where
+from bartviz.features.pitfalls.parts import capitalized, named, one_map, sources_and_link, where
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
@@ -52,7 +52,7 @@ def surprise(record: Record) -> None:
     if found is None or found.before is None or found.after is None:
         return
     show.lead(surprise_sentence(found.before, found.after))
-    show.note(_("It is {place} ({kind} attention) of {model}.", **where(head, record)))
+    show.note(_("It is {place} ({attention}) of {model}.", **where(head, record)))
     page.link(
         "experiments",
         _("Silence it"),
@@ -224,18 +224,18 @@ def _less_even(
     kind: Kind, before: experiment_findings.Evenness, after: experiment_findings.Evenness, *, learned: bool
 ) -> str:
     """How even the rows are with random weights, compared with the model itself."""
-    values = {"kind": kind_of(kind), "even": after.share, "own": before.share}
+    values = {"attention": sentence_words.attention(kind), "even": after.share, "own": before.share}
     if levels.at_least("intermediate"):
         bits = {"after": after.bits, "possible": after.possible, "before": before.bits}
         sentence = _(
-            "With random weights a row of {kind} attention has {after:.2f} of {possible:.2f} possible bits "
+            "With random weights a row of {attention} has {after:.2f} of {possible:.2f} possible bits "
             "({even:.1%} of even), in this model {before:.2f} ({own:.0%}).",
             **values,
             **bits,
         )
     else:
         sentence = _(
-            "With random weights a row of {kind} attention is {even:.1%} even (100%: the same weight for all tokens), "
+            "With random weights a row of {attention} is {even:.1%} even (100%: the same weight for all tokens), "
             "in this model {own:.0%}.",
             **values,
         )

@@ -9,23 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import alignment, gold_alignment, head_view
+from bartviz.analysis import alignment, gold_alignment, head_view, sentence_words
 from bartviz.analysis.gold_alignment import BY_HAND
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
-from bartviz.features.pitfalls.parts import (
-    capitalized,
-    head_query,
-    kind_of,
-    named,
-    one_map,
-    sources_and_link,
-    suited,
-    where,
-)
+from bartviz.features.pitfalls.parts import capitalized, head_query, named, one_map, sources_and_link, suited, where
 from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
@@ -69,7 +60,7 @@ def weight_and_effect(record: Record) -> None:
         show.lead(capitalized(sentence))
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
         source = _(
-            "Drawn is {place} ({kind} attention) of {model}, the row of {token}.",
+            "The bars are of {place} ({attention}) of {model}, in the row of {token}.",
             **where(gap.head, shown),
             token=quote(names.labels[gap.row]),
         )
@@ -133,7 +124,7 @@ def averages(record: Record) -> None:
     pair = [Head(finding.kind, finding.layer, head) for head in finding.pair]
     columns = (finding.first, finding.second)
     values = {
-        "kind": kind_of(finding.kind),
+        "kind": sentence_words.kind(finding.kind),
         "layer": finding.layer,
         "mean": finding.mean,
         "heads": finding.heads,
@@ -197,10 +188,10 @@ def sinks(record: Record) -> None:
     attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
     tokens = ", ".join(f"{label} {percent(share)}" for label, share in finding.tokens[:4])
     sentence = _(
-        "{kind} attention puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread "
+        "{attention} puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread "
         "evenly, it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns "
         "hidden, at {after}.",
-        kind=kind_of(finding.kind),
+        attention=sentence_words.attention(finding.kind),
         share=finding.share,
         tokens=tokens,
         even=finding.even,

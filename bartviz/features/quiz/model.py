@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Parameter
-from bartviz.analysis.sentence_words import later_kind
+from bartviz.analysis.sentence_words import later_attention, later_kind
 from bartviz.features.quiz.question import Maker, Material, Option, Question, Subject, drawn, listed, shuffled
 from bartviz.language import later
 from bartviz.language.percentages import percent
@@ -291,9 +291,9 @@ def _ask_scale(material: Material, random: Generator, subject: Subject) -> Quest
         Question(
             "scale",
             later(
-                "Queries and keys of this {kind} attention have {width} numbers per head. By what is their product "
+                "Queries and keys of this {attention} have {width} numbers per head. By what is their product "
                 "divided before the softmax?",
-                kind=later_kind(kind),
+                attention=later_attention(kind),
                 width=width,
             ),
             options,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measure_inputs import entropy as bits_of
-from bartviz.analysis.sentence_words import later_kind
+from bartviz.analysis.sentence_words import later_attention, later_kind
 from bartviz.features.quiz.question import (
     LETTERS,
     LINE,
@@ -219,8 +219,8 @@ def _impossible(
     return Question(
         "impossible",
         later(
-            "Three of these rows are from this text. Which one cannot come from {kind} attention?",
-            kind=later_kind(kind),
+            "Three of these rows are from this text. Which one cannot come from {attention}?",
+            attention=later_attention(kind),
         ),
         options,
         answer,
