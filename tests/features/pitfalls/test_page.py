@@ -61,8 +61,8 @@ def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
     gap = pitfalls.gap(record)
     assert gap is not None
     attention = {"cross": "cross-attention"}.get(gap.head.kind, f"{gap.head.kind} attention")
-    said = words(page)
-    assert f"head {gap.head.head} of layer {gap.head.layer} ({attention}) of {record.model.name}, in the row of " in said
+    of = f"head {gap.head.head} of layer {gap.head.layer} ({attention}) of {record.model.name}, in the row of "
+    assert of in words(page)
     page.session_state["folded_pitfalls_2"] = True
     page.run()
     mean = pitfalls.average(stand_in.record())
