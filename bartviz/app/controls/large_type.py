@@ -1,5 +1,5 @@
 """Large type for projectors: one switch, one key (Z) and one word of the address (``large``) enlarge every page, which
-then has the whole window: the sidebar and the menu are gone until a button brings them back."""
+then has the whole window: a button lays the sidebar and the menu over it until a page is chosen or a text is run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.app.components.invisible import unseen
+from bartviz.app.state import session
 from bartviz.language import _
 from bartviz.lazy import FEATURES
 
@@ -20,6 +21,8 @@ _FILES = (Path(__file__).with_name("large.css"), *sorted(FEATURES.glob("*/large.
 _RULES = "\n".join(file.read_text("utf-8") for file in _FILES)
 _ROOT = f":root {{ font-size: {BASE * FACTOR:.0f}px !important; --bv-large: {FACTOR}; }}"
 _STYLE = f"<style>{_ROOT}\n{_RULES}</style><i class='bv-large'></i>"
+_MENU = "_large_menu"  # the page and the run over which the menu was opened
+MENU = "<i class='bv-over'></i>"  # where a page has it, the menu is shown in large type, too
 
 
 def on() -> bool:
@@ -40,25 +43,43 @@ def toggle() -> None:
         key=KEY,
         bind="query-params",
         help=_(
-            "For a projector: enlarges every page; a wide screen then has no sidebar and no menu. On a keyboard: Z."
+            "For a projector: enlarges every page; on a wide screen the sidebar and the menu are then behind a button. "
+            "On a keyboard: Z."
         ),
     )
 
 
-def draw() -> None:
-    """The style if it is on, the key listener, and the button that it presses."""
+def draw(page: str) -> None:
+    """The style if it is on, the button of the menu over the page of that word, the key listener, and the button that
+    it presses."""
+    here = page, st.session_state.get(session.ASKED)
+    is_open = on() and st.session_state.get(_MENU) == here
     st.button(
-        _("Menu") if on() else _("Projector"),
+        _("Usual type") if on() else _("Projector"),
         icon=":material/fullscreen_exit:" if on() else ":material/fullscreen:",
         key="large_switch",
         on_click=put,
         args=(not on(),),
-        help=_("Back to the usual type, with the menu (Z)") if on() else _("Large type, for a projector"),
+        help=_("Back to the usual type (Z)") if on() else _("Large type, for a projector"),
     )
+    if on():
+        st.button(
+            _("Menu"),
+            icon=":material/close:" if is_open else ":material/menu:",
+            key="large_menu",
+            on_click=_open,
+            args=(None if is_open else here,),
+            help=_("Close the menu") if is_open else _("Other pages and your own text; the type stays large"),
+        )
     with st.container(key="large_key"):
         if on():
-            st.html(_STYLE)
+            st.html(_STYLE + MENU * is_open)
         _LISTEN(key="large_listen")
+
+
+def _open(over: tuple[str, object] | None) -> None:
+    """Lay the menu over this page and run, or close it: a callback."""
+    st.session_state[_MENU] = over
 
 
 def button() -> None:

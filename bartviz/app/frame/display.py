@@ -16,15 +16,15 @@ _BEGINNER = (
 )
 
 
-def draw(*, first: bool) -> None:
+def draw(page: str) -> None:
     """The buttons with the choices that hold for every page, and the styles of large type and of the level.
 
-    ``first``: on the page that a visitor sees first, the other language is in sight, where one looks for it.
+    ``page``: its word in the address. On the first, which has none, the other language is in sight.
     ``--bv-extras: none`` leaves out of a picture what a beginner does not need."""
-    large_type.draw()
+    large_type.draw(page)
     if not levels.at_least("intermediate"):
         st.html(f"<style>{_BEGINNER}</style>")
-    if first:  # elsewhere the page's own controls need the room
+    if not page:  # elsewhere the page's own controls need the room
         languages.offer()
     with st.popover(_("Display"), key="display", icon=":material/tune:"):
         levels.choose()

@@ -60,7 +60,7 @@ class Frame:
         export.begin()
         button, notices = share.place(), st.container()
         with button:
-            display.draw(first=not self._navigation.url_path)
+            display.draw(self._navigation.url_path)
         if not page_hooks.current().leads():  # the steps of a lesson scroll to their own part
             with button:
                 scroll_to.begin(self._navigation.url_path or page_list.PAGES[0].word)

@@ -58,9 +58,9 @@ def strip(page: str) -> None:
         else:
             _off_page(step)
             _listen("", asks="", said=" ".join(now.said_of_passed))
-    if page == step.page and not now.framed:
-        with st.container(key="lesson_alone"):
-            st.html(_ALONE)
+    if page == step.page:
+        with st.container(key="lesson_framed" if now.framed else "lesson_alone"):
+            st.html(large_type.MENU if now.framed else _ALONE)
 
 
 def _listen(part: str, *, asks: str, said: str) -> None:
