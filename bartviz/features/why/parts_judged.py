@@ -75,12 +75,11 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
         "Remove the text's strongest word and see", "Remove the text's {count} strongest words and see", len(strong)
     )
     named, drawn = (listed([quote(word) for word in words]) for words in names)
-    if all(shown.source[i].share >= numbers.FAINTEST for i in strong):
-        show.note(_("The strongest: {words}. Drawn at random: {others}.", words=named, others=drawn))
-    else:
-        show.note(
-            _("The strongest, some too faint to see: {words}. Drawn at random: {others}.", words=named, others=drawn)
-        )
+    if any(shown.source[i].share < numbers.FAINTEST for i in strong):
+        named = _("{words} (some too faint to see)", words=named)
+    show.note(
+        _("The strongest, to remove: {words}. To compare, as many at random: {others}.", words=named, others=drawn)
+    )
     found = experiment_tasks.ask("why_remove", record, key, work, button=label)
     if isinstance(found, Refused):
         st.error(show.plain(str(found.error)))
