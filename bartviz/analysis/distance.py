@@ -74,7 +74,7 @@ class Contrast:
     ``difference`` (R, C) is B's weight minus A's: positive where B looks more; ``distance`` (R,) the Jensen-Shannon
     distance of each row, NaN for a row without a choice; ``mean`` its mean over the rows that have one and are no
     special tokens (over all that have one, where only special tokens do). There are ``rows`` of these, and in ``alike``
-    of them A and B have their largest weight in the same column.
+    of them A and B have their largest weight in the same column; they differ most in the row ``furthest``.
     """
 
     difference: Floats
@@ -82,6 +82,7 @@ class Contrast:
     mean: float
     rows: int
     alike: int
+    furthest: int
 
 
 def contrast(a: View, b: View) -> Contrast | None:
@@ -94,9 +95,9 @@ def contrast(a: View, b: View) -> Contrast | None:
     taken = plain if plain.any() else rows
     mean = float(found[taken].mean()) if rows.any() else float("nan")
     alike = a.weights.argmax(axis=1) == b.weights.argmax(axis=1)
-    return Contrast(
-        np.asarray(b.weights - a.weights, np.float32), found, mean, int(taken.sum()), int(alike[taken].sum())
-    )
+    furthest = int(np.where(taken, np.nan_to_num(found), -1).argmax())
+    difference = np.asarray(b.weights - a.weights, np.float32)
+    return Contrast(difference, found, mean, int(taken.sum()), int(alike[taken].sum()), furthest)
 
 
 _OTHER_ROWS = mark(

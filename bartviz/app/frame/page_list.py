@@ -82,7 +82,7 @@ SECTIONS: tuple[Section, ...] = (
             Page("why", mark("Why this word?"), mark("Why this word?"), weights=False),
             Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
             Page("denoising", mark("Denoising"), mark("Denoising: can the model repair a damaged text?")),
-            Page("compare", mark("Compare"), mark("How do the heads compare?")),
+            Page("compare", mark("Compare"), mark("How do two heads, texts or models compare?")),
             Page(
                 "corpus", mark("Corpus of texts"), mark("What does each head do across a corpus of texts?"), run=False
             ),

@@ -105,7 +105,7 @@ def weighed(chosen: Chosen) -> None:
         show.note(_("This run was saved without its values, so contributions are unknown. Run the text again."))
         return
     comparison = attention_vs_contribution.weigh(pin.attention, *pin.place, query=pin.rows)
-    st.text(attention_vs_contribution.notice(comparison, pin.label))
+    st.text(attention_vs_contribution.notice(comparison, pin.label()))
     left, right = st.columns(2, gap="medium")
     with left:
         _map(
@@ -114,7 +114,7 @@ def weighed(chosen: Chosen) -> None:
             pin.rows,
             chosen,
             "compare_weights",
-            _("Weights of A, {head}", head=pin.label),
+            _("Weights of A, {head}", head=pin.label()),
         )
     with right:
         caption = _("Contribution: the length of weight times projected value, each row divided by its sum")

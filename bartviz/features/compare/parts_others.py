@@ -24,12 +24,7 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 KEY, HEAD = "against", "head"
-KINDS = {
-    HEAD: mark("another head"),
-    "model": mark("another model"),
-    "text": mark("another text"),
-    "run": mark("a saved run"),
-}
+KINDS = {HEAD: mark("head"), "text": mark("text"), "model": mark("model"), "run": mark("saved run")}
 LARGEST = 256  # MB of a second run that a session may keep
 _KEPT, _REFUSED, _FILE = "_pinned", "_pin_refused", "_pin_file"
 
@@ -40,9 +35,16 @@ def draw(against: str, record: Record) -> Record | None:
     return others[against](record) if against in others else None
 
 
-def about(record: Record) -> str:
-    """A run in a few words: its model and the beginning of its text."""
-    return f"{record.model.name}, “{shorten(' | '.join(record.texts), 42, placeholder=' …')}”"
+def chosen() -> str:
+    """What A is compared with, a word of ``KINDS``."""
+    return str(st.session_state.get(KEY, HEAD))
+
+
+def about(record: Record, beside: Record | None = None) -> str:
+    """A run in a few words: its model, if the run ``beside`` it has another, and the beginning of its text."""
+    alike = beside is not None and record.model.name == beside.model.name
+    text = f"“{shorten(' | '.join(record.texts), 30 if alike else 42, placeholder=' …')}”"
+    return text if alike else f"{record.model.name}, {text}"
 
 
 def _of_model(record: Record) -> Record | None:
@@ -66,7 +68,10 @@ def _named() -> None:
 
 
 def _of_text(record: Record) -> Record | None:
-    """Another text, read by the same model; it is in the address only if the sidebar's text is."""
+    """Another text, read by the same model: at first the same one, to change a word of; it is in the address only if
+    the sidebar's text is."""
+    if not {settings.OTHER_TEXT} & {*st.session_state, *st.query_params} and len(record.source_text) <= TYPED:
+        st.session_state[settings.OTHER_TEXT] = record.source_text
     text = st.text_input(
         _("Other text"),
         key=settings.OTHER_TEXT,
@@ -75,6 +80,8 @@ def _of_text(record: Record) -> Record | None:
         bind="query-params" if sidebar.linked() else None,
         persist_state="session",
     )
+    if text == record.source_text:
+        return record
     return _run(Request(record.model.name, text)) if text else None
 
 

@@ -54,11 +54,10 @@ class Pin:
         """The head's weights, as shown."""
         return head_view.view(self.attention, *self.place, query=self.rows, words=words)
 
-    @property
-    def label(self) -> str:
-        """The head's name, and its run unless that is the current one."""
+    def label(self, beside: Record | None = None) -> str:
+        """The head's name, and its run, as ``others.about`` says it, unless that is the current one."""
         name = sentence_words.head(self.head.kind, self.head.layer, self.head.head)
-        return _("{head} of {run}", head=name, run=others.about(self.record)) if self.other else name
+        return _("{head} of {run}", head=name, run=others.about(self.record, beside)) if self.other else name
 
 
 def measured(record: Record, kind: Kind) -> Measured:
@@ -69,7 +68,7 @@ def measured(record: Record, kind: Kind) -> Measured:
 def to_a(a: Pin) -> Floats:
     """(L, H) the distance of each head of A's kind and run from A, computed once for each pinned head."""
     call = partial(distance.distances, a.attention, *a.place, rows=counted(a.attention, a.rows))
-    return cached(call, _("Comparing every head with {head}", head=a.label))
+    return cached(call, _("Comparing every head with {head}", head=a.label()))
 
 
 def names(record: Record, first: Kind | None = None) -> list[str]:
@@ -84,26 +83,28 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 
 
 def places() -> tuple[list[DeltaGenerator], DeltaGenerator]:
-    """The places of A, of what it is compared with, and of B; and the popover of further settings."""
-    *three, last = show.halves("pins", [1.35, 1.35, 1.35, 0.9])
+    """The places of what is compared, of A, of B, and of another text or model; and the popover of further settings."""
+    *three, last = show.halves("pins", [2, 1.3, 1.3, 0.8], after=True)
     with last:
-        return three, st.popover(_("Settings"), width="stretch")
+        popover = st.popover(_("Settings"), width="stretch")
+    return [*three, st.container()], popover
 
 
 def both(record: Record, measured: Measured, threshold: float, places: list[DeltaGenerator]) -> tuple[Pin, Pin]:
-    """The pickers of A, of what it is compared with (URL ``against``), and of B."""
-    first, second, third = places
-    with second:
-        against = pick.select(_("Compare it with"), named(others.KINDS), key=others.KEY)
+    """The pickers of what A is compared with (URL ``against``), of A, and of B."""
+    what, first, second, below = places
+    with what:
+        against = pick.one_of(_("Compare with another"), named(others.KINDS), key=others.KEY)
+    with below:
         other = others.draw(against, record)
     kind = measured.kind if other is None else _kind_of_both(record, other, measured.kind)
     match = _match(record, other) if kind != measured.kind else None
     with first:
         a = _head_a(record, kind, match, threshold)
     if other is not None and kind != measured.kind and a.head.kind == kind:
-        with second:
+        with below:
             show.note(_instead(pick.shown_head(record, measured.kind), a.head, other, alike=match is not None))
-    with third:
+    with second:
         if other is None:
             default = _clearest(measured, threshold, a.head)
         elif match is not None and a.head == match.first:
@@ -178,8 +179,9 @@ def _choose(record: Record, letter: str, default: Head, threshold: float, *, oth
     options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A") if letter == "A" else _("Head B")
+    hint = _("L3H1 is head 1 of layer 3: layers and heads count from 0.") if letter == "A" else None
     called = cached(partial(_called, record, Head.parse(first).kind, threshold, options))
-    chosen = pick.select(label, called, key=letter.lower(), default=first)
+    chosen = pick.select(label, called, key=letter.lower(), default=first, hint=hint)
     return Pin(letter, record, Head.parse(chosen), other is not None)
 
 

@@ -117,7 +117,7 @@ def _nearest(chosen: Chosen) -> None:
 
     a = chosen.a
     near = distance.nearest(pins.to_a(a), *a.place)
-    show.note(_("The heads most like A, {head}, by Jensen-Shannon distance:", head=a.label))
+    show.note(_("The heads most like A, {head}, by Jensen-Shannon distance:", head=a.label()))
     lines = [(str(Head(a.head.kind, layer, head)), far) for layer, head, far in near]
     frame = pd.DataFrame(lines, columns=["head", analysis.TO_A])
     config = show.headers(frame) | {analysis.TO_A: _distance()}

@@ -17,6 +17,7 @@ from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.browser.canvas.data import Choice
+from bartviz.features.compare import parts_others as others
 from bartviz.features.compare import parts_pins as pins
 from bartviz.features.compare.figure_contrast import difference, pair
 from bartviz.features.compare.parts import Chosen
@@ -29,16 +30,27 @@ if TYPE_CHECKING:
     from bartviz.app.streamlit_internals import DeltaGenerator
 
 HEIGHT = 420  # pixels of the difference
-STYLE = Path(__file__).with_name("style.css")
+STYLE, WITHOUT = (Path(__file__).with_name(name) for name in ("style.css", "no_difference.css"))
 
 
 def verdict(chosen: Chosen) -> str:
     """How far A and B are apart, or why that cannot be said; for a beginner also what to touch."""
+    if chosen.b.other and chosen.b.record is chosen.a.record and others.chosen() == "text":
+        return _("Both texts are the same so far. Change a word of the other text, then press Enter.")
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
-    said = _verdict(distance.contrast(a, b), distance.mismatch(a, b), words=chosen.words)
-    if levels.at_least("intermediate") or a.query_labels != b.query_labels:
+    contrast, expert = distance.contrast(a, b), levels.at_least("intermediate")
+    if contrast is None and not expert and _only_texts_differ(chosen):
+        return _("The tokens of the two texts do not pair up. Change only one word to see what it changes.")
+    said = _verdict(contrast, distance.mismatch(a, b), words=chosen.words)
+    if expert or contrast is None or not contrast.mean > 0:
         return said
-    return f"{said} {_('Touch a row of A or B to see it in both.')}"
+    furthest = distance.paired(a.query_labels, b.query_labels)[contrast.furthest]
+    return f"{said} {_('They differ most in the row “{row}”. Touch a row to see it in both.', row=furthest)}"
+
+
+def _only_texts_differ(chosen: Chosen) -> bool:
+    """Whether A and B are of one model and of one kind."""
+    return chosen.a.record.model.name == chosen.b.record.model.name and chosen.a.head.kind == chosen.b.head.kind
 
 
 def two(chosen: Chosen, settings: DeltaGenerator) -> None:
@@ -51,6 +63,8 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     with settings:
         row, other = _rows(chosen, a, b, together=together)
     simple = not levels.at_least("intermediate")
+    if contrast is None:
+        st.html(WITHOUT)
     with st.container(key="compare_maps_of_two"):
         first, second, *third = st.columns(2 if contrast is None else 3, gap="medium")
     with first:
@@ -113,7 +127,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
     measured = pins.measured(pin.record, pin.head.kind)
     found = head_names.name(measured, *pin.place, threshold=chosen.threshold)
     letter = pin.letter.lower()
-    said = {"letter": pin.letter, "head": pin.label}
+    said = {"letter": pin.letter, "head": pin.label(chosen.a.record)}
     explains = None if found is None else (found.title, found.explained)
     with st.container(key=f"{'pin' if _long(chosen) else 'pinned'}_{letter}"):
         if levels.at_least("intermediate"):
@@ -144,7 +158,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
 
 def _long(chosen: Chosen) -> bool:
     """Whether what is said of a head may be long: its place then has two lines for each, and the maps are level."""
-    return levels.at_least("intermediate") or chosen.b.other
+    return levels.at_least("intermediate") or chosen.b.record.model.name != chosen.a.record.model.name
 
 
 def _colors(chosen: Chosen, pin: Pin) -> tuple[Numbers, Numbers]:
@@ -175,17 +189,11 @@ def _verdict(contrast: distance.Contrast | None, mismatch: str, *, words: bool) 
         if not np.nan_to_num(contrast.distance).any():
             return _("A and B are the same.")
         if not contrast.alike:
-            message = mark(
-                "A and B differ: in none of {rows} rows (special tokens aside) is the strongest square the same."
-            )
+            message = mark("A and B look most at different places in all {rows} rows (special tokens aside).")
         elif contrast.alike == contrast.rows:
-            message = mark(
-                "A and B agree: in each of {rows} rows (special tokens aside) the strongest square is the same."
-            )
+            message = mark("A and B look most at the same place in all {rows} rows (special tokens aside).")
         else:
-            message = mark(
-                "In {alike} of {rows} rows (special tokens aside) the strongest square of A and B is the same."
-            )
+            message = mark("A and B look most at the same place in {alike} of {rows} rows (special tokens aside).")
         return _(message, rows=contrast.rows, alike=contrast.alike)
     what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
     if words:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import compare, distance, head_names, start
+from bartviz.analysis import compare, distance, head_names, head_view, start
 from bartviz.analysis.matching_heads import match
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import tasks
@@ -71,7 +71,7 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
     assert decimals in words(opened(record))
     assert len(asked.get("plotly_chart")) == 3  # scatter, matrix, B - A
     assert list(canvases(app)) == ["A", "B"]
-    said = r"(in none of|in each of|In \d+ of) \d+ rows \(special tokens aside\).*the strongest square"
+    said = r"A and B look most at (different places|the same place) in (all|\d+ of) \d+ rows \(special tokens aside\)\."
     assert re.search(said, words(app))
     assert [tab.label for tab in opened(record).tabs] == [
         "All heads",
@@ -103,9 +103,13 @@ def test_with_merged_words_the_distance_is_between_words(record: Record) -> None
     assert "(Jensen-Shannon distance between words: 0" in words(opened(record, words="true", **pins))
 
 
-def test_a_beginner_reads_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
-    touch = "Touch a row of A or B to see it in both."
-    assert touch in words(opened(record, a="cross L0H1", b="cross L1H1", level="beginner"))
+def test_a_beginner_reads_what_differs_and_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
+    touch = "Touch a row to see it in both."
+    said = words(opened(record, a="cross L0H1", b="cross L1H1", level="beginner"))
+    assert touch in said
+    a, b = (head_view.view(record.attention("cross"), layer, 1, query=record.rows("cross")) for layer in (0, 1))
+    rows = distance.jensen_shannon(a.weights, b.weights) * (a.has_choice & ~a.query_special)
+    assert f"They differ most in the row “{a.query_labels[int(rows.argmax())]}”." in said
     assert touch not in words(opened(record, a="encoder L0H1", b="cross L1H1", level="beginner"))
     assert touch not in words(opened(record, a="cross L0H1", b="cross L1H1", level="intermediate"))
 
@@ -260,19 +264,31 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     assert [app.selectbox(key=key).value for key in "ab"] == ["cross L1H2", "cross L1H2"]  # A stays, B is most like it
     assert "instead of" not in words(app)
     asked.clear()
-    app = opened(record, against="text", kind="Encoder")
-    assert asked == []  # nothing was typed
+    app = opened(record, against="text", kind="Encoder", level="beginner")
+    assert app.text_input(key="b_text").value == record.source_text  # to change a word of
+    assert asked == []
+    assert "Both texts are the same so far." in words(app)
     app.text_input(key="b_text").set_value("Another text.").run()
     assert not app.exception
     assert asked[-1] == (record.model.name, "Another text.")
     assert len(app.selectbox(key="b").options) > 2  # until the other run is ready, B is of this one
+    app.text_input(key="b_text").set_value("").run()
+    assert app.text_input(key="b_text").value == ""  # an emptied field stays so
+    assert "Both texts are the same so far." not in words(app)
+
+
+def test_a_beginner_is_told_how_texts_are_compared_that_do_not_pair_up(record: Record) -> None:
+    app = opened(record, stand_in.record(("<s>", "a", "</s>")), a="cross L1H1", level="beginner")
+    assert "The tokens of the two texts do not pair up." in words(app)
+    assert ".st-key-compare_maps { min-height: 0; }" in words(app)  # no place is kept for a difference
+    assert ".st-key-compare_maps { min-height: 0; }" not in words(opened(record))
 
 
 def test_a_click_on_a_head_of_this_run_ends_the_comparison_with_another(record: Record) -> None:
     app = opened(record, records.encoder_only(), below="All heads", a="encoder L0H1")
-    assert app.selectbox(key="against").value == "run"
+    assert app.button_group(key="against").value == "run"
     app.button(key="pin_nearest").click().run()
-    assert app.selectbox(key="against").value == "head"
+    assert app.button_group(key="against").value == "head"
 
 
 def test_heads_that_are_alike_are_listed_in_pairs(record: Record) -> None:
