@@ -158,7 +158,7 @@ def _outputs(found: Edit, dark: bool) -> go.Figure:
         found.after.log_probability,
         now=found.after.labels,
         turned=turned,
-        kind=found.record.kinds[-1],
+        color=theme.kind_color("decoder" if "decoder" in found.record.kinds else "encoder", dark),  # what predicts
         dark=dark,
         height=300,
         ink=theme.palette(dark).ink,

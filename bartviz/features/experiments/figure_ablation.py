@@ -165,10 +165,10 @@ def moved(found: Ablation, *, dark: bool = False, kinds: Collection[Kind] | None
 def probabilities(found: Ablation, *, dark: bool = False) -> go.Figure:
     """Bars for each scored token: its probability before (outlined) and after (filled); a new best token is named
     above. For a network that predicts no words: the change of each state."""
-    kind = found.changed.kinds[-1]
-    strong, colors = theme.kind_color(kind, dark), theme.palette(dark)
+    colors, kind = theme.palette(dark), kind_of(found)
+    strong = colors.ink if kind is None else theme.kind_color(kind, dark)
     if found.before is None or found.after is None:
-        labels = found.changed.attention(kind).query.labels
+        labels = found.changed.attention(found.changed.kinds[-1]).query.labels
         hover = _("{token} moved by {distance}", token=_TOKEN, distance="%{y:.4f}")
         bars = [_bars(found.distance, _("cosine distance"), strong, labels, hover)]
         return _bar_figure(bars, labels, _("cosine distance of the last hidden state"), dark, _HEIGHT, None)
@@ -178,11 +178,17 @@ def probabilities(found: Ablation, *, dark: bool = False) -> go.Figure:
         found.after.log_probability,
         now=found.after.labels,
         turned=found.turned,
-        kind=kind,
+        color=strong,
         dark=dark,
         height=_HEIGHT,
         ink=colors.ink,
     )
+
+
+def kind_of(found: Ablation) -> Kind | None:
+    """The kind of the heads that were scaled, which gives what follows its colour; None where they are of several."""
+    kinds = {head.kind for head in found.factors}
+    return kinds.pop() if len(kinds) == 1 else None
 
 
 def before_after(
@@ -192,18 +198,18 @@ def before_after(
     *,
     now: tuple[str, ...],
     turned: Ints,
-    kind: Kind,
+    color: str,
     dark: bool,
     height: int,
     ink: str,
 ) -> go.Figure:
-    """Two bars for each token from log p (T,) before and after; ``now`` has the best tokens, shown at the indices
-    ``turned``."""
-    strong, faint = theme.kind_color(kind, dark), theme.palette(dark).hatch
+    """Two bars for each token from log p (T,) before and, in ``color``, after; ``now`` has the best tokens, shown at
+    the indices ``turned``."""
+    faint = theme.palette(dark).hatch
     was = _("{token} before: {probability}", token=_TOKEN, probability="%{y:.1%}")
     is_ = _("{token} after: {probability}", token=_TOKEN, probability="%{y:.1%}")
     first = _bars(np.exp(before), _("before"), faint, labels, was)
-    second = _bars(np.exp(after), _("after"), strong, labels, is_)
+    second = _bars(np.exp(after), _("after"), color, labels, is_)
     tops = np.maximum(np.exp(before), np.exp(after))
     named = {
         "type": "scatter",

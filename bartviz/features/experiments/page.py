@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import streamlit as st
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 T = TypeVar("T")
+STYLE = Path(step.__file__).with_name("style.css")
 
 
 def files(
@@ -90,4 +92,5 @@ PARTS = {"ablation": silence, "edit": change, "reach": far}
 
 def main() -> None:
     record = page.begin("experiments")
+    st.html(STYLE)
     PARTS[choose()](record)

@@ -17,9 +17,7 @@ EXPERIMENTS = {
 
 def choose() -> str:
     """The experiment (URL ``experiment``), and its question."""
-    left, right = st.columns([1.9, 3], vertical_alignment="bottom")
-    with left:
+    with st.container(key="experiment_row", horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = pick.one_of(_("Experiment"), named(NAMES), key="experiment")
-    with right:
-        show.note(_(EXPERIMENTS[chosen]))
+        show.what_to_do(_(EXPERIMENTS[chosen]))
     return chosen

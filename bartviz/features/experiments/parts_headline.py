@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -14,10 +13,10 @@ from bartviz.analysis.ablation import Ablation
 from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import padding
+from bartviz.features.experiments.figure_ablation import kind_of
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 
-STYLE = Path(__file__).with_name("style.css")
 _STAYS = mark("{condition}: {token} stays at {now}")
 
 
@@ -172,6 +171,5 @@ def draw(found: Ablation) -> None:
         f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
         for name, share in zip(names, (moved.was, moved.now), strict=True)
     )
-    kind = found.changed.kinds[-1]  # as the bars of every token below
     said = html.escape(headline(found), quote=True)
-    st.html(f"<div class='bv-two-bars bv-{kind}' role='img' aria-label=\"{said}\">{rows}</div>")
+    st.html(f"<div class='bv-two-bars bv-{kind_of(found) or 'several'}' role='img' aria-label=\"{said}\">{rows}</div>")

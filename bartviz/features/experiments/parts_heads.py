@@ -73,7 +73,6 @@ class Chosen:
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
-    st.html(headline.STYLE)
     lead, answer = show.place("lead"), show.place("ablation_answer")
     note_ablated(record)
     heads, factor = _heads(record)

@@ -50,7 +50,6 @@ class Place:
 
 def draw(record: Record) -> Edit | None:
     """Draw this part; returns the result, for the downloads."""
-    st.html(headline.STYLE)
     lead = st.container(key="edit_answer")
     note_ablated(record)
     columns = st.columns([1.2, 1.5, 1.7, 1.3], gap="small", vertical_alignment="center")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from bartviz import figures
+from bartviz.drawing import theme
 from bartviz.features.experiments.figure_ablation import largest, moved, worth
 from bartviz.record.attention import Head
 from tests.analysis.test_ablation import ablation, sweep
@@ -50,6 +51,19 @@ def test_one_ablation_is_two_bars_for_each_token() -> None:
     np.testing.assert_allclose(after.y, [0.5, 0.25, 0.8], rtol=1e-6)
     assert named.x.tolist() == [1]
     assert named.text == ("→ b",)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_follows_has_the_colour_of_the_kind_that_was_silenced(dark: bool) -> None:
+    found = ablation([0.5] * 3, [0.25] * 3, [7] * 3)
+    first, other = Head("encoder", 1, 2), Head("cross", 0, 1)
+    for heads, color in (
+        ([first], theme.kind_color("encoder", dark)),
+        ([other], theme.kind_color("cross", dark)),
+        ([first, other], theme.palette(dark).ink),
+    ):
+        after = figures.ablation(replace(found, factors=dict.fromkeys(heads, 0.0)), dark=dark).data[1]
+        assert after.marker.color == color
 
 
 def test_attention_that_did_not_move_is_written_as_0() -> None:
