@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -39,7 +40,7 @@ def touch(page: Page, one: inside.Inside, key: int) -> None:
     boxes = [box for area in page.locator(".st-key-inside_row .nsewdrag").all() if (box := area.bounding_box())]
     weights = sorted((box for box in boxes if box["height"] > 60), key=lambda box: box["x"])[-2]
     line = weights["height"] / len(one.keys)
-    page.mouse.click(weights["x"] + weights["width"] * 0.5 / 1.42, weights["y"] + line * (key + 0.5))
+    page.mouse.click(weights["x"] + weights["width"] * 0.5 / 1.6, weights["y"] + line * (key + 0.5))
 
 
 def test_a_click_shows_the_products_of_a_key_and_nothing_fades(visit: Open, server: str) -> None:
@@ -78,42 +79,23 @@ def test_the_formula_is_in_step_with_the_pointer(visit: Open, server: str) -> No
     expect(lit).to_have_count(0)
 
 
-@pytest.mark.thorough
-def test_a_phone_shows_score_and_weight_without_scrolling_sideways(visit: Open, server: str) -> None:
-    page = visit(f"{server}/inside", size=(390, 844))
-    table = page.locator(".bv-essentials")
-    expect(table).to_be_visible()
-    assert table.evaluate("e => e.getBoundingClientRect().right <= innerWidth && e.scrollWidth <= e.clientWidth")
-    expect(page.locator(".st-key-inside_row .nsewdrag").first).to_be_attached()
-    assert page.locator(".st-key-inside_hero").evaluate("e => e.scrollWidth > e.clientWidth")  # the row itself scrolls
-    wide = visit(f"{server}/inside")
-    expect(wide.locator(".st-key-inside_row .nsewdrag").first).to_be_attached()
-    expect(wide.locator(".bv-essentials")).to_be_hidden()
-
-
-def test_names_and_heads_stay_in_view_on_a_phone(visit: Open, server: str) -> None:
+def test_a_phone_shows_the_parts_below_each_other_without_scrolling_sideways(visit: Open, server: str) -> None:
     page = visit(f"{server}/inside?kind=Encoder&layer=1&head=2&row=3", size=(390, 844))
     drawn(page)
-    hero, names = page.locator(".st-key-inside_hero"), page.locator(".bv-names-stay div > span")
-    assert names.all_inner_texts() == hero.locator(".ytick text").all_text_contents()
-    for name, tick in zip(names.all(), hero.locator(".ytick text").all(), strict=True):  # each covers its own
-        over, under = name.bounding_box(), tick.bounding_box()
-        assert over is not None
-        assert under is not None
-        assert over["x"] <= under["x"]
-        assert under["x"] + under["width"] <= over["x"] + over["width"] + 2
-        assert over["y"] + over["height"] / 2 == pytest.approx(under["y"] + under["height"] / 2, abs=3)
-    before = names.first.bounding_box()
-    hero.evaluate("hero => hero.scrollLeft = 250")
-    assert names.first.bounding_box() == before
-    page.locator(".bv-essentials tbody tr").last.evaluate(
-        "row => document.querySelector('[data-testid=stMain]').scrollBy(0, row.getBoundingClientRect().top - 300)"
-    )
-    player, head = page.locator(".formula").bounding_box(), page.locator(".bv-essentials thead th").first.bounding_box()
+    parts = page.locator(".st-key-inside_row .main-svg:first-child")
+    boxes = [box for part in parts.all() if (box := part.bounding_box())]
+    assert len(boxes) == 3
+    for box, after in pairwise(boxes):
+        assert box["y"] + box["height"] <= after["y"]
+    for box in boxes:
+        assert box["x"] >= 0
+        assert 300 < box["width"] <= 390 - box["x"]
+    page.get_by_role("button", name="One step back").click()  # from the end: the output, which is below the screen
+    expect(page.locator(".st-key-inside_row_values")).to_be_in_viewport(ratio=0.9)
+    player, part = page.locator(".formula").bounding_box(), page.locator(".st-key-inside_row_values").bounding_box()
     assert player is not None
-    assert head is not None
-    assert player["y"] < 100
-    assert head["y"] == pytest.approx(player["y"] + player["height"], abs=2)
+    assert part is not None
+    assert player["y"] + player["height"] <= part["y"]
 
 
 @pytest.mark.thorough

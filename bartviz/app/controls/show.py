@@ -157,17 +157,16 @@ def figure(
     alt: str,
     on_click: Callable[[], None] | None = None,
     name: str = "",
-    most: float = large_type.FACTOR,
     fills: bool = False,
 ) -> partial[go.Figure]:
     """A plotly figure in its own colours, with an SVG button; ``alt`` describes it in words.
 
     ``drawn`` is the call that makes the figure, and its cache key; it is returned, for ``downloads``. ``on_click`` is
-    called when a point is clicked; ``name`` is the stem of the SVG file, by default the key. With large type on,
-    letters are ``most`` times as large. ``fills``: it is as high as a style makes the element of its key.
+    called when a point is clicked; ``name`` is the stem of the SVG file, by default the key. ``fills``: it is as high
+    as a style makes the element of its key.
     """
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg", "filename": name or key}}
-    cached = result_cache.figure(drawn, most if large_type.on() else 1.0, touched=on_click is not None)
+    cached = result_cache.figure(drawn, large_type.FACTOR if large_type.on() else 1.0, touched=on_click is not None)
     how: dict[str, Any] = {"height": "stretch"} if fills else {}
     if on_click is not None:
         how |= {"selection_mode": "points", "on_select": on_click}

@@ -59,13 +59,15 @@ def arithmetic(
     dark: bool = False,
     colors: Numbers = (),
     plain: bool = False,
+    part: int | None = None,
 ) -> go.Figure:
     """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key.
 
     ``colors``: the numbers of the words of all keys (``analysis.word_colors``). ``plain``: for a beginner,
-    with captions in words and weights in per cent.
+    with captions in words and weights in per cent. ``part``: the one of ``figure_arithmetic.PARTS`` that is drawn.
     """
-    frame = Frame(one, shown, dark, predicts, colors, plain=plain)
+    frame = Frame(one, shown, dark, predicts, colors, plain=plain, part=part)
+    axes = [frame.axis(name) for name in frame.drawn]
     traces = [
         *_vectors(frame),
         *_scores(frame),
@@ -84,7 +86,8 @@ def arithmetic(
         "margin": MARGIN,
         "hovermode": "closest",
     }
-    return theme.build(traces, layout, dark=dark, height=frame.height)
+    drawn = [trace for trace in traces if trace["xaxis"] in axes]
+    return theme.build(drawn, layout, dark=dark, height=frame.height)
 
 
 def _vectors(frame: Frame) -> list[Part]:
@@ -303,7 +306,7 @@ def _marks(frame: Frame, key: int) -> list[Part]:
     colors = theme.palette(frame.dark)
     found: list[Part] = []
     for name in ("scaled", "bias", "score", "weight"):
-        if name in frame.names:
+        if name in frame.drawn:
             place = frame.axis(name)
             found.append(
                 {

@@ -11,11 +11,12 @@ from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.strips import caption
 from bartviz.language import _, plural
 
-HEAD, FOOT = 112, 12  # pixels: the query's band with its captions, what is below the last key
+HEAD, FOOT = 104, 12  # pixels: the query's band with its captions, what is below the last key
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 4}  # pixels around all panels
 TOP = 0.012  # of the figure's height, between a panel and its caption
-GAP = 0.026  # of the figure's width, between panels
-TEXT, NARROW_TEXT = 0.42, 0.62  # of the span of the bars: room for the numbers at an end; with three panels of scores
+GAP, WIDE_GAP = 0.026, 0.05  # of the figure's width, between all panels or those of one part
+TEXT = 0.75  # of the span of the bars: room for the numbers at an end
+PARTS = (("keys", "products"), ("scaled", "bias", "score", "weight"), ("values",))  # the row in three figures
 
 
 def panels(one: Inside) -> dict[str, str]:
@@ -29,7 +30,7 @@ def panels(one: Inside) -> dict[str, str]:
 def _names(one: Inside) -> dict[str, float]:
     """The panels from left to right, and their relative widths."""
     if one.bias is None:
-        shares = {"keys": 1.5, "products": 1.5, "scaled": 1.15, "weight": 1.2}
+        shares = {"keys": 1.5, "products": 1.5, "scaled": 1.3, "weight": 1.15}
     else:
         shares = {"keys": 1.25, "products": 1.25, "scaled": 1.25, "bias": 1.2, "score": 1.25, "weight": 1.2}
     return shares | ({"values": shares["keys"]} if one.v is not None else {})
@@ -37,7 +38,8 @@ def _names(one: Inside) -> dict[str, float]:
 
 class Frame:
     """The positions of the panels, and the names of their rows; ``colors`` are the numbers of the keys' words,
-    ``plain``: captions that say in words what a panel is for."""
+    ``plain``: captions that say in words what a panel is for, ``part``: the number of the one of ``PARTS`` that is
+    drawn, None for the whole row."""
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class Frame:
         colors: Numbers = (),
         *,
         plain: bool = False,
+        part: int | None = None,
     ) -> None:
         self.one, self.shown, self.dark, self.predicts, self.plain = one, shown, dark, predicts, plain
         self.keys = list(shown.keys)
@@ -57,20 +60,16 @@ class Frame:
         self.bars = [theme.word_bar(colors[key], dark) if colors else "" for key in self.keys]
         shares = _names(one)
         self.names = list(shares)
-        room = (1 - GAP * (len(shares) - 1)) / sum(shares.values())
+        self.drawn = self.names if part is None else [name for name in self.names if name in PARTS[part]]
+        gap = GAP if part is None else WIDE_GAP
+        room = (1 - gap * (len(self.drawn) - 1)) / sum(shares[name] for name in self.drawn)
         self.domains: dict[str, tuple[float, float]] = {}
         left = 0.0
-        for name, share in shares.items():
-            self.domains[name] = (left, left + room * share)
-            left += room * share + GAP
+        for name in self.drawn:
+            self.domains[name] = (left, min(left + room * shares[name], 1.0))
+            left += room * shares[name] + gap
         self.height = HEAD + FOOT + _line(self.rows) * self.rows  # pixels
         self.split = 1 - HEAD / self.height  # the keys' lines end here
-
-    @property
-    def lines(self) -> tuple[float, float]:
-        """Pixels from the upper edge of the figure to the first line of the keys, and the height of a line."""
-        inner = self.height - MARGIN["t"] - MARGIN["b"]
-        return MARGIN["t"] + inner * (1 - self.split), inner * self.split / self.rows
 
     def axis(self, name: str) -> str:
         number = self.names.index(name) + 1
@@ -79,9 +78,9 @@ class Frame:
     def axes(self) -> dict[str, Part]:
         """The axes: all panels share rows (y); query and output have their own row above (y2)."""
         found: dict[str, Part] = {}
-        for number, name in enumerate(self.names, start=1):
+        for name in self.drawn:
             quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
-            found[f"xaxis{number if number > 1 else ''}"] = quiet | self._range(name) | {"fixedrange": True}
+            found[f"xaxis{self.axis(name)[1:]}"] = quiet | self._range(name) | {"fixedrange": True}
         names = [f"{label}\u2009{bar}" if bar else label for label, bar in zip(self.labels, self.bars, strict=True)]
         if self.shown.rest:
             names.append(f"<i>{others(self.shown.rest)}</i>")
@@ -93,6 +92,7 @@ class Frame:
             "showgrid": False,
             "tickfont": {"family": theme.MONO, "size": 13},
             "fixedrange": True,
+            "anchor": self.axis(self.drawn[0]),
             "ticks": "",
         }
         found["yaxis2"] = {
@@ -101,7 +101,7 @@ class Frame:
             "showticklabels": False,
             "showgrid": False,
             "fixedrange": True,
-            "anchor": "x",
+            "anchor": self.axis(self.drawn[0]),
             "ticks": "",
         }
         return found
@@ -113,7 +113,7 @@ class Frame:
             assert self.one.v is not None
             return {"range": [-0.5, self.one.v.shape[1] - 0.5]}
         if name == "weight":
-            return {"range": [0, 1.42], "showline": False}
+            return {"range": [0, 1.6], "showline": False}
         return {"range": self.range_of(name)}
 
     def range_of(self, name: str) -> list[float]:
@@ -121,7 +121,7 @@ class Frame:
         numbers = {"scaled": self.one.scaled, "bias": self.one.bias, "score": self.one.scores}[name]
         assert numbers is not None
         more = None if name != self.score else self.shown.rest_score
-        return _room(numbers[self.keys], more, TEXT if self.one.bias is None else NARROW_TEXT)
+        return _room(numbers[self.keys], more)
 
     @property
     def score(self) -> str:
@@ -147,14 +147,21 @@ class Frame:
             said["keys"] = _("{k}: the labels", k=_letter("k", KEY, dark))
             said[self.score] = _("{score}:<br>how well it fits", score=f"<b>{_('score')}</b>")
             said["weight"] = _("{weight}: its share", weight=f"<b>{weight}</b>")
-        found = [caption(said[name], self.domains[name][0], self.split + TOP, dark) for name in self.names]
+        found = [
+            caption(said[name], self.domains.get(name, (0,))[0], self.split + TOP, dark) | self._shown(name)
+            for name in self.names
+        ]
         over = 1 - 36 / self.height
-        found.append(caption(self._asked(), 0, over, dark))
+        found.append(caption(self._asked(), 0, over, dark) | self._shown("keys"))
         if one.v is not None:
             output = _letter(result, VALUE, dark)
             summed = _("{output}: the mixture") if self.plain else _("{output} = sum of weight × v")
-            found.append(caption(summed.format(output=output), 1, over, dark, anchor="right"))
+            found.append(caption(summed.format(output=output), 1, over, dark, anchor="right") | self._shown("values"))
         return found
+
+    def _shown(self, name: str) -> Part:
+        """Whether a caption is drawn: its number among all (``captions_of``) is the same in each part."""
+        return {} if name in self.drawn else {"visible": False}
 
     def _asked(self) -> str:
         """Whose query it is: what the row reads and, in a decoder, what it predicts."""
@@ -166,7 +173,9 @@ class Frame:
             return _("{q}: the question of {word}", q=letter, word=reads if self.predicts is None else predicts)
         if self.predicts is None:
             return _("{q} of the query {query}", q=letter, query=reads)
-        return _("{q} of the row that reads {reads} and predicts {predicts}", q=letter, reads=reads, predicts=predicts)
+        return _(
+            "{q} of the row that reads {reads}<br>and predicts {predicts}", q=letter, reads=reads, predicts=predicts
+        )
 
 
 def captions_of(one: Inside) -> dict[str, int]:
@@ -194,8 +203,8 @@ def others(count: int) -> str:
     return plural("{count:,} other", "{count:,} others", count)
 
 
-def _room(numbers: Floats, more: float | None, text: float) -> list[float]:
-    """A range with 0, the numbers, and space for ``text`` (a share of their span) beyond the bars' ends."""
+def _room(numbers: Floats, more: float | None) -> list[float]:
+    """A range with 0, the numbers, and space for their texts beyond the bars' ends."""
     low, high = min(0.0, float(numbers.min())), max(0.0, float(numbers.max()), more or 0.0)
     span = (high - low) or 1.0
-    return [low - text * span * (low < 0), high + text * span * (high > 0)]
+    return [low - TEXT * span * (low < 0), high + TEXT * span * (high > 0)]

@@ -22,16 +22,14 @@ export function panelOf(panels, subplot) {
   return Object.hasOwn(panels, subplot) ? panels[subplot] : null;
 }
 
-/** The style that hides the panels, captions and (on a phone) columns that come after step `at`; empty if none do. */
+/** The style that hides the panels and captions that come after step `at`; empty if none do. */
 export function hiding({ within, order, panels, captions }, at) {
   if (at === ALL) return "";
   const later = order.slice(at + 1);
   const subplots = Object.keys(panels).filter((subplot) => later.includes(panels[subplot]));
-  const columns = [later.includes("scaled") || later.includes("score"), later.includes("weight")];
   const hidden = [
     ...subplots.map((subplot) => `${within} .subplot.${subplot}`),
     ...later.map((panel) => `${within} .annotation[data-index="${captions[panel]}"]`),
-    ...columns.flatMap((hides, i) => (hides ? [`.bv-essentials tbody tr > :nth-child(${i + 2})`] : [])),
   ];
   return hidden.length ? `${hidden.join(", ")} { opacity: 0.04 !important; }` : "";
 }
@@ -77,7 +75,8 @@ export default function ({ parentElement, data }) {
     draw();
     const subplot = Object.keys(told.panels).find((name) => told.panels[name] === told.order[at]);
     const area = subplot && document.querySelector(`${told.within} .nsewdrag[data-subplot="${subplot}"]`);
-    area?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() ? "auto" : "smooth" });
+    const part = area?.closest('[data-testid="stElementContainer"]');
+    part?.scrollIntoView({ block: "nearest", inline: "nearest", behavior: calm() ? "auto" : "smooth" });
   };
   const mark = () => {
     play.classList.toggle("playing", timer > 0);
@@ -132,10 +131,6 @@ export default function ({ parentElement, data }) {
     pointed = panel;
     draw();
   };
-  // What else stays in view on a phone stands below the player.
-  const page = document.documentElement.style,
-    height = new ResizeObserver(() => page.setProperty("--bv-covered", `${root.offsetHeight}px`));
-  height.observe(root);
   go(ALL);
   stop();
   markReady(parentElement);
@@ -145,8 +140,6 @@ export default function ({ parentElement, data }) {
   return () => {
     clearInterval(timer);
     style.remove();
-    height.disconnect();
-    page.removeProperty("--bv-covered");
     document.removeEventListener("pointermove", point);
     document.removeEventListener("pointerdown", point);
     document.removeEventListener("keydown", nowhere);

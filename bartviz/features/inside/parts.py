@@ -4,6 +4,7 @@ around attention the scaling, the activation and the norms."""
 from __future__ import annotations
 
 import html
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,16 +18,13 @@ from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import in_word
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
-from bartviz.drawing import axes, theme
 from bartviz.features.inside import figure_around_attention as around_figures
 from bartviz.features.inside import figure_products as products
 from bartviz.features.inside import parts_formula as formula
 from bartviz.features.inside.figure import arithmetic
-from bartviz.features.inside.figure_arithmetic import Frame, others
 from bartviz.features.inside.parts_lens import lens
 from bartviz.features.inside.parts_residual import residual
 from bartviz.language import _, mark, named
-from bartviz.language.percentages import percent
 from bartviz.record.attention import Attention, Head
 from bartviz.record.record import Record
 
@@ -48,7 +46,9 @@ NO_VALUES = mark(
     "This record was saved without values, so the row ends at the weights: press Run to see what the head adds."
 )
 _STYLE = Path(__file__).with_name("style.css")
-_HERO, _AUTO = "inside_row", "_inside_key"
+_PARTS = ("keys", "weights", "values")
+_WIDTHS, _WIDTHS_WITH_BIAS = (3.9, 3.6, 2.2), (2.7, 5, 1.8)
+_AUTO = "_inside_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,8 @@ def choose_key(chosen: Chosen) -> Chosen:
 def row(record: Record, chosen: Chosen) -> None:
     """The formula and the row of arithmetic; a click on a weight examines that key below."""
     said, plain = predicted(record, chosen.one), not levels.at_least("intermediate")
-    formula.show(chosen.one, chosen.key, said, key="inside_formula", within=f".st-key-{_HERO}", plain=plain)
+    formula.show(chosen.one, chosen.key, said, key="inside_formula", within=".st-key-inside_row", plain=plain)
     shown = chosen.shown
-    alt = _(
-        "The arithmetic of {head} for {query}, from query and keys to the output.",
-        head=chosen.one.name,
-        query=predicts(record, chosen.one) or chosen.one.query_label,
-    )
     _rows, colors = pick.colors_of_words(record).sides(chosen.one.kind)
     figure = partial(
         arithmetic,
@@ -140,13 +135,23 @@ def row(record: Record, chosen: Chosen) -> None:
         colors=colors,
         plain=plain,
     )
+    subject = {"head": chosen.one.name, "query": predicts(record, chosen.one) or chosen.one.query_label}
+    alts = (
+        _("{head} for {query}: the query, each key, and their products.", **subject),
+        _("{head} for {query}: the score of each key, and its weight.", **subject),
+        _("{head} for {query}: the value of each key times its weight, and their sum, the output.", **subject),
+    )
     st.html(_STYLE)
-    with st.container(key="inside_essentials"):
-        st.html(_essentials(chosen.one, shown, chosen.key, dark=page.dark(), plain=plain))
-        show.note(_("The picture below is wider than the screen: move it sideways, from the query to the output."))
-    with show.sideways("inside_hero" if chosen.one.bias is None else "inside_hero_bias"):
-        st.html(_names(Frame(chosen.one, shown, page.dark(), colors=colors)))
-        show.figure(figure, key=_HERO, alt=alt, on_click=lambda: _choose_clicked(shown.keys), most=1.1)
+    touched = lambda: _choose_clicked(shown.keys)  # noqa: E731
+    with st.container(key="inside_row"):
+        widths = _WIDTHS if chosen.one.bias is None else _WIDTHS_WITH_BIAS
+        places = st.columns(widths if chosen.one.v is not None else widths[:2], gap="small")
+        for part, place in enumerate(places):
+            with place, show.sideways("inside_scores") if chosen.one.bias is not None and part == 1 else nullcontext():
+                on_click = touched if part == 1 else None
+                show.figure(
+                    partial(figure, part=part), key=f"inside_row_{_PARTS[part]}", alt=alts[part], on_click=on_click
+                )
     notes = [
         _(
             "Coloured is positive, grey negative. Touch or point at one for its numbers; touch a weight to see how its "
@@ -162,44 +167,6 @@ def row(record: Record, chosen: Chosen) -> None:
         st.info(_(NO_VALUES))
 
 
-def _names(frame: Frame) -> str:
-    """On a phone, where the row of arithmetic is moved sideways: the names of its lines, which stay at its left."""
-    top, height = frame.lines
-    labels = [html.escape(axes.short(frame.one.label(key))) for key in frame.keys]
-    names = [f"{label}\u2009{bar}" if bar else label for label, bar in zip(labels, frame.bars, strict=True)]
-    if frame.shown.rest:
-        names.append(f"<i>{html.escape(others(frame.shown.rest))}</i>")
-    lines = "".join(f"<span>{name}</span>" for name in names)
-    places = f"--top:{top:.1f}px;--line:{height:.2f}px"
-    return f"<div class='bv-names-stay' aria-hidden='true' style='{places}'><div>{lines}</div></div>"
-
-
-def _essentials(one: Inside, shown: Shown, key: int, *, dark: bool, plain: bool) -> str:
-    """On a phone, where the row of arithmetic is wider than the screen: score and weight of each key shown."""
-    rest = [(others(shown.rest), shown.rest_score, shown.rest_weight, False)] if shown.rest else []
-    keys = [
-        (one.label(at), float(one.scores[at]) if one.mask[at] else None, float(one.weights[at]), at == key)
-        for at in shown.keys
-    ]
-    lines = "".join(_line(*line, plain=plain) for line in [*keys, *rest])
-    heads = "".join(f"<th scope='col'>{html.escape(name)}</th>" for name in (_("key"), _("score"), _("weight")))
-    label = html.escape(_("Score and weight of each key"), quote=True)
-    return (
-        f"<table class='bv-essentials' style='--bar:{theme.kind_color(one.kind, dark)}' aria-label='{label}'>"
-        f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table>"
-    )
-
-
-def _line(label: str, score: float | None, weight: float, chosen: bool, *, plain: bool) -> str:
-    marked = " class='bv-chosen'" if chosen else ""
-    told = "–" if score is None else f"{score:.2f}".replace("-", "−")  # of a masked key
-    share = html.escape(percent(weight)) if plain else f"{weight:.3f}"
-    return (
-        f"<tr{marked}><th scope='row'>{html.escape(label)}</th><td>{told}</td>"
-        f"<td>{share}<i style='--weight:{weight:.3f}'></i></td></tr>"
-    )
-
-
 def predicts(record: Record, one: Inside) -> str | None:
     """The token that a decoder row predicts, or None if it predicts nothing."""
     return None if one.kind == "encoder" or record.output is None else record.output.labels[one.row]
@@ -211,7 +178,7 @@ def predicted(record: Record, one: Inside) -> str | None:
 
 
 def _choose_clicked(keys: tuple[int, ...]) -> None:
-    points = st.session_state[_HERO].selection.points
+    points = st.session_state[f"inside_row_{_PARTS[1]}"].selection.points
     index = points[0].get("y") if points else None
     if isinstance(index, int | float) and 0 <= int(index) < len(keys):
         st.session_state["follow"] = False

@@ -36,7 +36,7 @@ VIEWS = ({"around": "activation"}, {"around": "norms"}, {"kind": "encoder", "ord
 
 # The key of each chart of the page -> the function of bartviz.figures that draws it.
 CHARTS = {
-    "inside_row": "inside",
+    "inside_row_": "inside",
     "inside_products": "score",
     "inside_share": "share",
     "inside_scaling": "scaling",

@@ -17,6 +17,7 @@ from bartviz.errors import SettingError
 from bartviz.features.inside import figure_around_attention as around_attention
 from bartviz.features.inside import figure_products as products
 from bartviz.features.inside.figure import arithmetic
+from bartviz.features.inside.figure_arithmetic import PARTS, WIDE_GAP
 from bartviz.record.attention import Attention
 from tests.support import records, stand_in
 
@@ -52,6 +53,23 @@ def test_a_bias_has_a_panel_of_its_own() -> None:
         np.add(trace(figure, "scaled").x, trace(figure, "bias").x), trace(figure, "score").x, rtol=1e-5
     )
     np.testing.assert_allclose(trace(figure, "score").x, one.scores, rtol=1e-6)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("plain", [True, False])
+def test_the_parts_of_the_row_are_together_the_whole_row(bias: bool, plain: bool) -> None:
+    """Each trace and each caption is in one of them, in the axes and with the number that it has in the whole."""
+    one = analysis.inside(causal(bias=bias), 0, 0, 4)
+    shown = analysis.shown(one)
+    whole = arithmetic(one, shown, 2, plain=plain)
+    parts = [arithmetic(one, shown, 2, plain=plain, part=part) for part in range(len(PARTS))]
+    drawn = [(trace.name, trace.xaxis, trace.yaxis) for part in parts for trace in part.data]
+    assert sorted(drawn) == sorted((trace.name, trace.xaxis, trace.yaxis) for trace in whole.data)
+    assert {part.layout.height for part in parts} == {whole.layout.height}
+    for number, caption in enumerate(whole.layout.annotations):
+        assert {part.layout.annotations[number].text for part in parts} == {caption.text}
+        assert [part.layout.annotations[number].visible for part in parts].count(None) == 1
+    assert all(part.layout.yaxis.ticktext == whole.layout.yaxis.ticktext for part in parts)
 
 
 def test_a_masked_key_is_hatched_and_shows_no_score() -> None:
@@ -164,18 +182,18 @@ def test_a_wholly_masked_row_is_grey() -> None:
         assert len(trace(figures.inside(closed, 0, 0, dark=dark), "−∞").y) == 4
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_the_numbers_beside_bars_keep_off_those_of_the_next_panel(bias: bool) -> None:
-    """On a page 880 pixels wide, of five letters each 7.3 pixels wide, between bars of both signs."""
-    figure = figures.inside(causal(9, bias=bias), 0, 0, row=8)
-    names = ("scaled", "bias", "score") if bias else ("scaled",)
-    for name in names:
+@pytest.mark.parametrize(("bias", "width"), [(True, 470), (False, 260), (False, 300)])
+def test_the_numbers_beside_bars_keep_off_those_of_the_next_panel(bias: bool, width: int) -> None:
+    """On a laptop and on a phone, of five letters each 7.3 pixels wide, between bars of both signs."""
+    one = analysis.inside(causal(9, bias=bias), 0, 0, 8)
+    figure = arithmetic(one, analysis.shown(one), 2, part=1)
+    for name in ("scaled", "bias", "score") if bias else ("scaled",):
         bars = trace(figure, name)
         axis = figure.layout["xaxis" + bars.xaxis.removeprefix("x")]
-        pixels = 880 * (axis.domain[1] - axis.domain[0]) / (axis.range[1] - axis.range[0])
+        pixels = width * (axis.domain[1] - axis.domain[0]) / (axis.range[1] - axis.range[0])
         for end, value in ((axis.range[0], bars.x.min()), (axis.range[1], bars.x.max())):
             if value * end > 0:
-                assert abs(end - value) * pixels + 880 * 0.026 / 2 >= 5 * 7.3
+                assert abs(end - value) * pixels + width * WIDE_GAP / 2 >= 5 * 7.3
 
 
 def test_what_a_head_and_its_layer_add_is_named_above_and_not_across_the_bars() -> None:

@@ -80,4 +80,4 @@ def test_the_query_of_a_decoder_is_named_by_what_it_reads_and_predicts() -> None
     said = "the row that reads “a” of “abc” and predicts “b”"
     assert said in formula.payload(one, 0, "“b”", within=".x")["steps"]["q"]
     caption = figures.inside(attention, 0, 0, predicts="b").layout.annotations
-    assert any("reads <b>a</b> and predicts <b>b</b>" in one.text for one in caption)
+    assert any("reads <b>a</b><br>and predicts <b>b</b>" in one.text for one in caption)

@@ -28,7 +28,7 @@ def test_the_link_names_the_head_and_the_numbers_are_its_own(record: Record) -> 
     np.testing.assert_allclose(table["weight"], one.weights, atol=1e-6)
     np.testing.assert_allclose(table["score"], one.scores, atol=1e-5)
     assert inside.equation(one, one.strongest)[-1][0] in said
-    assert len(app.get("plotly_chart")) == 4
+    assert len(app.get("plotly_chart")) == 6
 
 
 @pytest.mark.slow
@@ -46,7 +46,7 @@ def test_a_decoder_row_says_what_it_reads_and_predicts(record: Record) -> None:
     ],
 )
 def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, str]) -> None:
-    assert len(opened(record, **query).get("plotly_chart")) == 4
+    assert len(opened(record, **query).get("plotly_chart")) == 6
 
 
 def test_the_products_of_another_key_can_be_shown(record: Record) -> None:
@@ -99,7 +99,7 @@ def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
     bare = {kind: replace(record.attention(kind), v=None, out=None, out_bias=None) for kind in record.kinds}
     app = opened(replace(record, **bare))  # type: ignore[arg-type]
     assert "press Run" in app.info[0].value
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 4
 
 
 @pytest.mark.slow
@@ -127,16 +127,6 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", 
 )
 def test_what_is_beside_attention(record: Record, tab: str, said: str) -> None:
     assert said in words(opened(record, around=tab))
-
-
-def test_score_and_weight_of_each_key_are_a_table_for_phones(record: Record) -> None:
-    one = inside.inside(record.attention("decoder"), 0, 0, 3)
-    said = words(opened(record, kind="Decoder", layer="0", head="0", row="3"))
-    assert "wider than the screen: move it sideways" in said
-    table = said.split("class='bv-essentials'")[1].split("</table>")[0]
-    assert table.count("<tr") == 1 + len(one.keys)
-    assert f"<td>{one.scores[one.strongest]:.2f}</td><td>{one.weights[one.strongest]:.3f}<" in table
-    assert table.count("<td>–</td>") == len(one.keys) - 4  # the decoder's row 3 sees 4 keys
 
 
 def test_a_row_has_the_same_name_on_each_page(record: Record) -> None:
