@@ -1,6 +1,7 @@
 """The layers of models side by side: their parts, width and number.
 
 Encoder to the left in teal, decoder to the right in vermilion, its cross-attention violet; the first layer is below.
+Between them is a gap: a layer of one is no part of a layer of the other.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ SUBLAYERS = {
 }
 
 
+APART = 0.1  # of the widest model: between encoder and decoder
+
+
 def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None) -> go.Figure:
     """One panel per model. A bar is a layer, as long as the model is wide; its parts are as long as their share of the
     layer's parameters. Encoders point left, decoders right. At least one model: a name of the catalogue, or
@@ -45,8 +49,9 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
     for number, one in enumerate(subjects):
         suffix = "" if number == 0 else str(number + 1)
         left = number * (share + gap)
-        traces += _bars(one, f"x{suffix}", dark)
-        reach = widest * 1.04
+        gutter = widest * APART / 2
+        traces += _bars(one, f"x{suffix}", gutter, dark)
+        reach = widest * 1.04 + gutter
         layout[f"xaxis{suffix}"] = {
             "domain": [left, left + share],
             "range": [-reach, reach],
@@ -55,7 +60,7 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
             "fixedrange": True,
             "anchor": "y",
         }
-        layout["annotations"] += _titles(one, f"x{suffix}", dark)
+        layout["annotations"] += _titles(one, f"x{suffix}", gutter, dark)
     layout["yaxis"] = {
         "range": [-0.6, deepest + 0.4],
         "title": {"text": _("layer, from below")},
@@ -67,7 +72,7 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
     return theme.build(traces, layout, dark=dark, height=height or 130 + 18 * max(deepest, 6))
 
 
-def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
+def _bars(one: Subject, axis: str, gutter: float, dark: bool) -> Iterator[dict[str, Any]]:
     hover = f"%{{customdata}}<extra>{theme.escape(_brief(one.name))}</extra>"
     for side, direction in (("encoder", -1), ("decoder", 1)):
         layers = sorted({row.layer for row in one.rows if row.component == side and row.layer is not None})
@@ -76,7 +81,7 @@ def _bars(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
             if row.component == side and row.layer is not None:
                 found[row.layer, parameter_totals.sublayer(row.role)] += row.elements
         totals = [sum(found[layer, name] for name in SUBLAYERS) for layer in layers]
-        base = [0.0] * len(layers)
+        base = [direction * gutter] * len(layers)
         for name, label in SUBLAYERS.items():
             counts = [found[layer, name] for layer in layers]
             if not any(counts):
@@ -124,9 +129,10 @@ def _kind(side: str, name: str) -> Kind:
     return "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
 
 
-def _titles(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
+def _titles(one: Subject, axis: str, gutter: float, dark: bool) -> Iterator[dict[str, Any]]:
     """The model's name and size in the middle of its bars, and the names of its sides."""
-    middle = 0.0 if one.sizes.encoder and one.sizes.decoder else -0.5 if one.sizes.encoder else 0.5
+    side = 0 if one.sizes.encoder and one.sizes.decoder else -1 if one.sizes.encoder else 1
+    middle = side * (gutter + 0.5 * one.sizes.width)
     total = parameter_totals.total(one.rows)
     name = theme.escape(_brief(one.name))
     said = (
@@ -136,7 +142,7 @@ def _titles(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
     )
     yield {
         "text": f"<b>{name}</b><br><span style='font-size:11px'>{said}</span>",  # three fit side by side on a phone
-        "x": middle * one.sizes.width,
+        "x": middle,
         "y": 1,
         "xref": axis,
         "yref": "paper",
@@ -150,11 +156,11 @@ def _titles(one: Subject, axis: str, dark: bool) -> Iterator[dict[str, Any]]:
     both = one.sizes.encoder is not None and one.sizes.decoder is not None
     for stack, side, label in ((one.sizes.encoder, -1, _("encoder")), (one.sizes.decoder, 1, _("decoder"))):
         if stack is not None:
-            # on both sides of the middle, where the names stay apart however narrow the bars are
-            place = {"x": 0, "xshift": 4 * side, "xanchor": "right" if side < 0 else "left"}
+            # on both sides of the gap, where the names stay apart however narrow the bars are
+            place = {"x": side * gutter, "xanchor": "right" if side < 0 else "left"}
             yield {
                 "text": label,
-                **(place if both else {"x": 0.5 * side * one.sizes.width, "xanchor": "center"}),
+                **(place if both else {"x": middle, "xanchor": "center"}),
                 "y": stack.layers - 0.4,
                 "xref": axis,
                 "yref": "y",

@@ -93,7 +93,9 @@ def _t5(text: str, seed: int) -> Example:
 
 def _gpt2(text: str) -> Example:
     rest = text[words(text)[0].end :].strip()
-    return Example(GPT2.name, text, None, rest, mark("each next word from the words before it, all at once"))
+    return Example(
+        GPT2.name, text, None, rest, mark("each next word from the words before it; in training, at all places at once")
+    )
 
 
 def _pegasus(text: str) -> Example:

@@ -31,10 +31,13 @@ SETS = {
     "two": (mark("BART and T5"), (BART, T5)),
     "writers": (mark("Encoder-decoders"), (BART, T5, MARIAN, "google/pegasus-xsum")),
     "large": (mark("Base and large"), (BERT, BERT_LARGE, BART, BART_LARGE)),
-    "small": (mark("What ships here"), learned.MODELS),
+    "small": (mark("Included here"), learned.MODELS),
     "own": (mark("My choice"), ()),
 }
-BAR = mark("A bar is a layer, as long as the model is wide; each part is as long as its share of the parameters.")
+BAR = mark(
+    "A bar is a layer. Its length is the model's width, the count of numbers for each token; its colours divide the "
+    "layer's parameters."
+)
 _STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
 _MARKS = re.compile(r"(&lt;(?:mask|mask_1|extra_id_\d+)&gt;|\[MASK\])")
@@ -81,12 +84,10 @@ def simply(subjects: Sequence[Subject]) -> str:
         "decoder": mark("Only writes: {names}."),
         "encoder-decoder": mark("Reads a text and writes one: {names}."),
     }
-    found = []
-    for kind, message in said.items():
-        names = [one.name.rsplit("/", 1)[-1] for one in subjects if one.sizes.family.kind == kind]
-        if names:
-            found.append(_(message, names=", ".join(names)))
-    return " ".join(found)
+    found: dict[str, list[str]] = {}  # in the order of the drawing
+    for one in subjects:
+        found.setdefault(one.sizes.family.kind, []).append(one.name.rsplit("/", 1)[-1])
+    return " ".join(_(said[kind], names=", ".join(names)) for kind, names in found.items())
 
 
 def notice(subjects: Sequence[Subject]) -> str:

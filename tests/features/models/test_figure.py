@@ -8,7 +8,7 @@ import pytest
 
 from bartviz import figures
 from bartviz.errors import ModelError, SettingError
-from bartviz.features.models.figure import legend, models
+from bartviz.features.models.figure import APART, legend, models
 from bartviz.features.models.numbers_model_table import subject
 
 
@@ -58,16 +58,23 @@ def test_one_model_may_be_named_and_none_is_refused() -> None:
 def test_a_title_is_over_the_middle_of_its_bars_and_layers_are_numbered_at_regular_steps() -> None:
     figure = models(["bert-base-uncased", "facebook/bart-base", "gpt2"])
     titles = [note for note in figure.layout.annotations if note.text.startswith("<b>")]
-    assert [(note.x, note.xref) for note in titles] == [(-384, "x"), (0, "x2"), (384, "x3")]  # 768 wide, half of it
+    gap = 768 * APART / 2
+    assert [(note.x, note.xref) for note in titles] == [(-gap - 384, "x"), (0, "x2"), (gap + 384, "x3")]
     ticks = figure.layout.yaxis.tickvals
     assert ticks[0] == 0
     assert len({after - before for before, after in pairwise(ticks)}) == 1
     assert 11 - ticks[-1] < ticks[1]  # no room for another one
 
 
-def test_the_names_of_two_sides_stand_apart_however_narrow_the_bars_are() -> None:
-    encoder, decoder = (
-        note for note in models(["facebook/bart-base"]).layout.annotations if note.text in ("encoder", "decoder")
-    )
-    assert (encoder.x, encoder.xanchor, decoder.x, decoder.xanchor) == (0, "right", 0, "left")
-    assert decoder.xshift - encoder.xshift >= 4  # pixels, as wide as a space
+def test_encoder_and_decoder_stand_apart_with_their_names() -> None:
+    figure = models(["facebook/bart-base"])
+    gap = 768 * APART / 2
+    ends = [
+        (min(base, base + x), max(base, base + x))
+        for bar in figure.data
+        for base, x in zip(bar.base, bar.x, strict=True)
+    ]
+    assert max(end for _, end in ends if end < 0) == -gap
+    assert min(start for start, _ in ends if start > 0) == gap
+    encoder, decoder = (note for note in figure.layout.annotations if note.text in ("encoder", "decoder"))
+    assert (encoder.x, encoder.xanchor, decoder.x, decoder.xanchor) == (-gap, "right", gap, "left")

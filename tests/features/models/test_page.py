@@ -27,7 +27,7 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
 
 
 def test_a_beginner_reads_first_which_model_reads_and_which_writes(app: App) -> None:
-    said = "Only reads: bert-base-uncased. Only writes: gpt2. Reads a text and writes one: bart-base."
+    said = "Only reads: bert-base-uncased. Reads a text and writes one: bart-base. Only writes: gpt2."
     page = app("models", level="beginner")
     assert said in words(page)
     assert "properties differ" not in words(page)
