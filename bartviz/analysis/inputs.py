@@ -163,8 +163,8 @@ def pieces_sentence(tokens: Tokens) -> str:
     if not counts:
         return _("The model gets {ids} ids: {special}.", ids=len(tokens), special=added)
     filled: dict[str, object] = {"ids": len(tokens), "special": added if special else _("none for special tokens")}
-    longest, inside = max(counts, key=lambda word: counts[word]), len(tokens) - special
-    if counts[longest] == 1:
+    longest, inside = most_cut(tokens), len(tokens) - special
+    if longest is None:
         whole = plural("{count} for a word or punctuation mark", "{count} for words and punctuation marks", inside)
         return _(
             "The model gets {ids} numbers and no letters: {whole}, {special}. No word is cut.", whole=whole, **filled
@@ -175,14 +175,23 @@ def pieces_sentence(tokens: Tokens) -> str:
         len(counts),
         pieces=inside,
     )
-    labels = [label for label, word in zip(tokens.labels, tokens.words, strict=True) if word == longest]
     return _(
         "The model gets {ids} numbers and no letters: {cut}, {special}. “{word}” alone is cut into {pieces}.",
         cut=cut,
-        word="".join(label.removeprefix(CONTINUES) for label in labels),
-        pieces=counts[longest],
+        word=longest[0],
+        pieces=longest[1],
         **filled,
     )
+
+
+def most_cut(tokens: Tokens) -> tuple[str, int] | None:
+    """The word that is cut into most pieces, and how many; None where no word is cut."""
+    counts = pieces_of_words(tokens)
+    longest = max(counts, key=lambda word: counts[word], default=None)
+    if longest is None or counts[longest] == 1:
+        return None
+    labels = [label for label, word in zip(tokens.labels, tokens.words, strict=True) if word == longest]
+    return "".join(label.removeprefix(CONTINUES) for label in labels), counts[longest]
 
 
 @dataclass(frozen=True)

@@ -52,11 +52,14 @@ def main() -> None:
     look, stack = parts.choose(record)
     with strip:
         related_links.text_to_word(record, "pieces" if look in ("pieces", "tokenizers") else "embeddings")
+    rarer = None
     with st.container(key="inputs_hero"):
         if look == "pieces":
             parts.pieces(record, stack)
             tokens = parts.tokens_of(record, stack)
             sentence = analysis.pieces_sentence(tokens)
+            if parts.wants_rarer(record, tokens):
+                rarer = show.place("inputs_rarer")
             table = partial(analysis.pieces, tokens, parts.roles_of(record, stack))
             show.downloads("inputs", table=table, arrays=lambda: {"ids": tokens.ids})
         elif look == "tokenizers":
@@ -74,3 +77,6 @@ def main() -> None:
         with lead:
             show.lead(sentence)
     levels.explain(EXPLAINED[look])
+    if rarer is not None:  # last: it may wait for the model
+        with rarer:
+            parts.rarer(record.model.name)

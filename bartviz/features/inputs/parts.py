@@ -15,6 +15,7 @@ from bartviz.analysis.word_colors import NONE
 from bartviz.analysis.words import word_groups
 from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, page
+from bartviz.drawing import theme
 from bartviz.drawing.colors import underline
 from bartviz.families.catalogue import entry
 from bartviz.features.inputs.figure import inputs, relative, shift
@@ -49,6 +50,7 @@ SAMPLES = {
     "emoji": "I ❤️ pizza 🍕 with my family 👨‍👩‍👧!",
     "long": "The Donaudampfschifffahrtsgesellschaft is antidisestablishmentarianism, untranslatably.",
 }
+RARER = "The unforgettable octopus smiled."  # cut by the tokenizers of all models that ship
 MOST = 128  # positions in the maps
 
 
@@ -94,9 +96,9 @@ def cut(
     """HTML of the text cut into pieces: each word whole, its pieces below it, and their ids below those. Escaped.
     ``roles``: of a chat, whose message each piece belongs to; ``colors``: the number of the colour of each word, or
     role."""
-    drawn, shade = [], ""
+    drawn, shade, wide = [], "", 0.0
     for group in word_groups(tokens):
-        columns = []
+        columns, below = [], 0.0
         for i in group:
             name = tokens.labels[i].removeprefix(CONTINUES) or CONTINUES if tokens.joined[i] else tokens.labels[i]
             in_text = tokens.spans[i] is not None
@@ -112,12 +114,14 @@ def cut(
             tooltip += "" if role is None else f", {role}"
             number = colors[i] if len(colors) else NONE
             under = "" if number == NONE else f" style='{underline(number)}'"
+            below += 0.75 + 0.62 * max(theme.width(name), 1) * (0.74 if tokens.special[i] else 1)
             columns.append(
                 f"<span class='bv-piece' title='{html.escape(tooltip, quote=True)}'>"
                 f"<span class='{chip}'{under}>{html.escape(name) or '&nbsp;'}</span>"
                 f"<span class='bv-id'>{tokens.ids[i]}</span></span>"
             )
         written = _written(tokens, group, texts)
+        wide += max(below, 0.6 * theme.width(written)) + 0.3
         if written:  # neighbours differ
             shade = " bv-b" if shade == " bv-a" else " bv-a"
         drawn.append(
@@ -125,7 +129,10 @@ def cut(
             f"</span><span class='bv-pieces'>{''.join(columns)}</span></span>"
         )
     above = f"<p class='bv-do'>{html.escape(label)}</p>" if label else ""
-    return f"{above}<div class='bv-cut' dir='{tokens.direction}' tabindex='0'>{''.join(drawn)}</div>"
+    return (
+        f"{above}<div class='bv-room'><div class='bv-cut' dir='{tokens.direction}' tabindex='0' "
+        f"style='--wide:{wide:.1f}'>{''.join(drawn)}</div></div>"
+    )
 
 
 def _written(tokens: Tokens, group: Sequence[int], texts: tuple[str, ...]) -> str:
@@ -154,15 +161,34 @@ def pieces(record: Record, stack: Stack) -> None:
     if stack != "encoder" and record.cross is not None:
         notes.append(_("The decoder reads its own output, shifted by one position after a start token."))
     show.note(" ".join(notes))
-    if all(count == 1 for count in analysis.pieces_of_words(tokens).values()):
-        st.button(_("See long words cut by three tokenizers"), key="inputs_long", on_click=_see_long_words)
     if levels.at_least("intermediate"):  # the picture is text already
         show.table(analysis.pieces(tokens, roles), title=_("Every piece as a table"))
 
 
-def _see_long_words() -> None:
-    """Open the tokenizers with a text of long words: a callback."""
-    st.session_state.update(look="tokenizers", sample="long")
+def wants_rarer(record: Record, tokens: Tokens) -> bool:
+    """Whether no word of the text is cut, and the model ships, so that its tokenizer can be asked for another text."""
+    known = entry(record.model.name)
+    return known is not None and known.source == "embedded" and analysis.most_cut(tokens) is None
+
+
+def rarer(model: str) -> None:
+    """A text with rare words, cut by the tokenizer of that model."""
+    found = _split("rarer", model, RARER)
+    if found is not None and (most := analysis.most_cut(found.tokens)) is not None:
+        said = mark("A word that is not in the vocabulary is put together: “{word}” from {count} pieces.")
+        show.what_to_do(_(said, word=most[0], count=most[1]))
+        st.html(cut(found.tokens, _texts(found.tokens, RARER), unknown=tuple(found.unknown.tolist())))
+
+
+def _split(name: str, model: str, text: str) -> Split | None:
+    """The text as the tokenizer of that model splits it; None while the model is loaded."""
+
+    def work(loaded: Model, ticket: Ticket[Split]) -> Split:
+        from bartviz.experiments.embeddings import split
+
+        return split(loaded, text)
+
+    return tasks.ask(f"split_{name}", model, {"text": text}, work)
 
 
 def _texts(tokens: Tokens, text: str) -> tuple[str, ...]:
@@ -316,16 +342,10 @@ def tokenizers(record: Record) -> tuple[Split, ...]:
     with second:
         third = _third(record)
     text = record.source_text if which == "own" else SAMPLES[which]
-
-    def work(model: Model, ticket: Ticket[Split]) -> Split:
-        from bartviz.experiments.embeddings import split
-
-        return split(model, text)
-
     splits: list[Split] = []
     for number, name in enumerate((*TWO, third)):
         with st.container(key=f"inputs_split_{number}"):
-            tokenized = tasks.ask(f"split_{number}", name, {"text": text}, work)
+            tokenized = _split(str(number), name, text)
             if tokenized is None:
                 continue
             splits.append(tokenized)

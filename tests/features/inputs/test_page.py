@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 import bartviz
-from bartviz.analysis.inputs import norms
+from bartviz.analysis.inputs import most_cut, norms
 from bartviz.app.controls import tasks
-from bartviz.experiments.embeddings import inputs
+from bartviz.experiments.embeddings import inputs, split
 from bartviz.experiments.word_states import word_states
 from bartviz.features.inputs import EXPLAINED, parts_contexts
-from bartviz.features.inputs.parts import SAMPLES, cut
+from bartviz.features.inputs.parts import RARER, cut
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
+from bartviz.serving import saved_records
 from bartviz.serving.engine import Engine
 from bartviz.teaching.explanations import explanation, parts
 from tests.support import stand_in, visits
@@ -82,14 +83,24 @@ def test_the_tokenizers_open_with_a_text_that_they_cut_differently(app: App) -> 
 
 
 @pytest.mark.slow
-def test_where_no_word_is_cut_one_press_shows_words_that_are(app: App) -> None:
-    page = app("inputs", record=stand_in.record(["<s>", " a", " cat", ".", "</s>"], kind="encoder"))
-    assert "No word is cut." in words(page)
-    page.button(key="inputs_long").click().run()
-    assert min(tables(page)[0]["tokens"]) > len(SAMPLES["long"].split())
-    page = app("inputs", record=stand_in.record(["<s>", " a", " c", "at", "</s>"], kind="encoder"))
-    assert "“cat” alone is cut into 2." in words(page)
-    assert "inputs_long" not in [button.key for button in page.button]
+@pytest.mark.parametrize("name", saved_records.NAMES)
+def test_where_no_word_is_cut_the_same_tokenizer_cuts_a_rarer_one(app: App, name: str) -> None:
+    record = saved_records.read(name)
+    page = app("inputs", record=record)
+    most = most_cut(split(bartviz.load(record.model.name, roots=default_roots()), RARER).tokens)
+    assert most is not None
+    said = words(page)
+    assert "No word is cut." in said
+    assert f"“{most[0]}” from {most[1]} pieces." in said
+
+
+@pytest.mark.slow
+def test_a_text_that_is_cut_needs_no_other(app: App) -> None:
+    for pieces in ([" a", " c", "at"], [" a", " cat", "."]):  # the model of the second does not ship
+        page = app("inputs", record=stand_in.record(["<s>", *pieces, "</s>"], kind="encoder"))
+        said = words(page)
+        assert ("“cat” alone is cut into 2." in said) == (pieces[-1] == "at")
+        assert said.count("class='bv-cut'") == 1
 
 
 def test_a_word_stands_whole_above_its_pieces() -> None:
