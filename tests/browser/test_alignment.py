@@ -18,7 +18,8 @@ PLOT = ".stPlotlyChart .nsewdrag"
 
 def drawn(page: Page) -> None:
     """Wait until both pictures stand."""
-    expect(page.locator(PLOT)).to_have_count(2)
+    expect(page.locator(".judge button").first).to_be_visible()
+    expect(page.locator(PLOT)).to_have_count(1)
     settle(page)
 
 
@@ -32,20 +33,17 @@ def judge(page: Page, text: str) -> None:
 
 
 @pytest.mark.thorough
-def test_the_hover_text_has_the_weight_of_a_link(visit: Open, server: str) -> None:
+def test_a_word_under_the_mouse_says_its_weights(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment?links=each+output+word+its+strongest&level=intermediate")
     drawn(page)
-    chart = page.locator(".stPlotlyChart").first
-    box = chart.locator(".nsewdrag").bounding_box()
-    assert box is not None
-    height = box["y"] + box["height"] * 0.5 / 6  # the first output word
-    page.mouse.move(box["x"] + box["width"] * 0.5, height + 40)
-    page.mouse.move(box["x"] + box["width"] * (1.0 / 1.08), height, steps=5)
-    expect(chart.locator(".hoverlayer")).to_contain_text("Ich")
+    page.locator(".judge .output button").first.hover()
+    expect(page.locator(".judge .live")).to_contain_text("“Ich” looks most at ")
+    page.locator(".bv-lead").first.hover()
+    expect(page.locator(".judge .live")).to_contain_text("Touch a word")
 
 
 def test_words_that_are_not_linked_by_hand_yet_do_not_count(visit: Open, server: str) -> None:
-    page = visit(f"{server}/alignment?judge=true")
+    page = visit(f"{server}/alignment")
     lead = page.locator(".st-key-alignment_lead .bv-lead")
     page.locator(".judge .source button").first.click()
     page.locator(".judge .output button").first.click()

@@ -1,6 +1,8 @@
-// Two lines of words, side by side, which are linked by clicking one word of each. Text reaches the page only through
-// textContent. data is UTF-8 JSON: {source: [words], output: [words], sure: [[i, j]], possible: [[i, j]], found: [[i, j]],
-// labels: {both, source, output, begin, then, linked, unlinked}}; in labels {source} and {output} are words.
+// Two lines of words, side by side: a word says its weights, and two are linked by clicking one of each line. Text reaches
+// the page only through textContent. data is UTF-8 JSON: {sides: [source, output], weights: [output][source], numbered,
+// sure: [[i, j]], possible: [[i, j]], found: [[i, j]], labels: {both, source, output, begin, then, linked, unlinked}}; a
+// side is {first: the number of its first word, words, colors, says}, links count words as the text does, and in labels
+// {source} and {output} are words.
 
 import { component } from "../../browser/shared/ready.js";
 
@@ -43,14 +45,17 @@ class View {
     this.root = root;
     this.svg = root.querySelector("svg");
     this.live = root.querySelector(".live");
-    this.chosen = null;
+    this.chosen = null; // the word that waits for its partner
+    this.pointed = null; // the word under a mouse
+    this.told = "";
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(root);
   }
 
   receive(data, toggle) {
-    const words = JSON.stringify([data.source, data.output]);
+    const words = JSON.stringify([data.sides, data.numbered, data.labels]);
     Object.assign(this, { data, toggle, links: { sure: data.sure, possible: data.possible } });
+    this.lines = { source: data.sides[0], output: data.sides[1] };
     if (words !== this.written) this.write();
     this.written = words;
     this.draw();
@@ -61,13 +66,19 @@ class View {
     this.chosen = null;
     this.words = {};
     for (const side of SIDES) {
-      const line = this.root.querySelector(`.${side}`);
+      const line = this.root.querySelector(`.side.${side}`);
       line.setAttribute("aria-label", this.data.labels[side]);
-      this.words[side] = this.data[side].map((text, index) => {
+      this.root.querySelector(`.name.${side}`).textContent = this.data.labels[side];
+      const { first, words, colors } = this.lines[side];
+      this.words[side] = words.map((text, index) => {
         const word = Object.assign(document.createElement("button"), { type: "button", textContent: text });
         word.tabIndex = index ? -1 : 0;
+        if (colors[index] >= 0) word.style.setProperty("--word", `var(--bv-word${colors[index]})`);
+        if (this.data.numbered) word.dataset.number = String(first + index);
         word.onclick = () => this.click(side, index);
         word.onkeydown = (event) => this.key(event, { side, index });
+        word.onpointerenter = (event) => event.pointerType === "mouse" && this.point({ side, index });
+        word.onpointerleave = () => this.point(null);
         return word;
       });
       line.replaceChildren(...this.words[side]);
@@ -75,23 +86,31 @@ class View {
     this.say(this.data.labels.begin);
   }
 
+  point(place) {
+    this.pointed = place;
+    this.tell();
+    this.draw();
+  }
+
   click(side, index) {
-    const { chosen, link } = clicked(this.chosen, side, index);
+    const { chosen, link: places } = clicked(this.chosen, side, index);
     const { labels } = this.data;
     this.chosen = chosen;
-    if (link) {
+    if (places) {
+      /** @type {[number, number]} */
+      const link = [places[0] + this.lines.source.first, places[1] + this.lines.output.first];
       const { there, ...links } = switched(this.links, link);
       this.links = links;
-      this.say(there ? labels.unlinked : labels.linked, link);
+      this.pointed = null;
+      this.say(there ? labels.unlinked : labels.linked, places);
       this.toggle(link);
-    } else if (chosen) this.say(labels.then, chosen.side === "source" ? [index, -1] : [-1, index], chosen.side);
-    else this.say(labels.begin);
+    } else this.say(labels.begin);
     this.draw();
   }
 
   key(event, place) {
     if (event.key === "Escape" && this.chosen) this.click(this.chosen.side, this.chosen.index);
-    const next = neighbour(place, event.key, { source: this.data.source.length, output: this.data.output.length });
+    const next = neighbour(place, event.key, { source: this.words.source.length, output: this.words.output.length });
     if (!next) return;
     event.preventDefault();
     for (const word of this.words[next.side]) word.tabIndex = -1;
@@ -100,22 +119,37 @@ class View {
     word.focus();
   }
 
-  say(text, [i, j] = [-1, -1], side = "source") {
-    const values = {
-      source: this.data.source[i],
-      output: this.data.output[j],
-      word: this.data[side][side === "source" ? i : j],
-    };
-    this.live.textContent = text.replace(/{(\w+)}/g, (whole, name) => values[name] ?? whole);
+  /** @param {number[]} words the places of a word of the source and of one of the output */
+  say(text, words = []) {
+    const [i, j] = words;
+    const values = { source: this.lines.source.words[i], output: this.lines.output.words[j] };
+    this.told = text.replace(/{(\w+)}/g, (whole, name) => values[name] ?? whole);
+    this.tell();
+  }
+
+  /** The weights of the word that is pointed at or chosen, else what was said last. */
+  tell() {
+    const word = this.pointed ?? this.chosen;
+    const said = word ? this.lines[word.side].says[word.index] : this.told;
+    const waits = word && this.chosen?.side === word.side && this.chosen.index === word.index;
+    this.live.textContent = waits ? `${said} ${this.data.labels.then}` : said;
+  }
+
+  /** The weight between a word and the one that is pointed at or chosen, on the other side; 0 if none is. */
+  weight(side, index) {
+    const word = this.pointed ?? this.chosen;
+    if (!word || word.side === side) return 0;
+    return side === "source" ? this.data.weights[word.index][index] : this.data.weights[index][word.index];
   }
 
   draw() {
     const frame = this.root.getBoundingClientRect();
     if (!frame.width || !this.words) return;
     for (const side of SIDES)
-      this.words[side].forEach((word, index) =>
-        word.setAttribute("aria-pressed", String(this.chosen?.side === side && this.chosen.index === index)),
-      );
+      this.words[side].forEach((word, index) => {
+        word.setAttribute("aria-pressed", String(this.chosen?.side === side && this.chosen.index === index));
+        word.style.setProperty("--bv-weight", String(this.weight(side, index)));
+      });
     this.svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
     const end = (side, index) => {
       const box = this.words[side][index].getBoundingClientRect();
@@ -124,12 +158,16 @@ class View {
     const curve =
       (name) =>
       ([i, j]) => {
-        const [a, b] = end("source", i),
-          [c, d] = end("output", j),
+        const [source, output] = [i - this.lines.source.first, j - this.lines.output.first];
+        const [a, b] = end("source", source),
+          [c, d] = end("output", output),
           middle = (a + c) / 2;
         const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
         path.setAttribute("d", `M${a},${b} C${middle},${b} ${middle},${d} ${c},${d}`);
-        path.setAttribute("class", name);
+        const of = this.pointed ?? this.chosen;
+        const away = of && of.index !== (of.side === "source" ? source : output);
+        path.setAttribute("class", away ? `${name} away` : name);
+        if (name === "found") path.setAttribute("stroke-width", String(2 + 6 * this.data.weights[output][source]));
         return path;
       };
     const sure = new Set(this.links.sure.map(String));

@@ -10,12 +10,12 @@ from bartviz.analysis import gold_alignment
 from bartviz.analysis.alignment import Table
 from bartviz.analysis.gold_alignment import Gold, Links
 from bartviz.app.controls import pick, show
-from bartviz.app.state import session, url_state
+from bartviz.app.state import session
 from bartviz.errors import TextError
 from bartviz.language import _
 from bartviz.record.record import Record
 
-LINKED = "gold"  # in the address
+LINKED, JUDGED = "gold", "judge"  # in the address: the links, and whether more of them will be made
 _BEGUN = "_gold_begun"  # the fields whose links are being made by hand, word by word
 LONGEST_LINK = 4_000  # characters of an alignment in an address; servers reject addresses over about 8,000
 
@@ -26,7 +26,7 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
     show.note(
         _(
             "Paste the links of this sentence in Pharaoh's format: 0-0 is a sure link of source word 0 and output word "
-            "0, 1?2 or 1p2 a possible one. Words are numbered in the picture."
+            "0, 1?2 or 1p2 a possible one. Words are counted from 0."
         )
     )
     _from_link(key)
@@ -48,7 +48,7 @@ def field(record: Record, shown: Table, links: Links) -> Gold | None:
         st.button(_("Start from these links"), on_click=write, args=(key, gold_alignment.write(links)))
         st.button(_("Clear"), on_click=write, args=(key, ""), disabled=not st.session_state.get(key))
     text = str(st.session_state.get(key) or "")
-    _to_link(text)
+    _to_link(text, begun=key in _begun())
     if not text.strip():
         return None
     try:
@@ -72,11 +72,11 @@ def _from_link(key: str) -> None:
     if linked and linked not in _written() and session.running() is None:
         st.session_state[key] = linked[: gold_alignment.LONGEST]
         _written().add(linked)
-        if url_state.asked("judge") == ("true",):
+        if st.query_params.get(JUDGED) == "true":
             _begun().add(key)
 
 
-def _to_link(text: str) -> None:
+def _to_link(text: str, *, begun: bool) -> None:
     """Put the alignment into the address if the texts are there too ("Share"), else remove it."""
     if session.running() is not None:
         return
@@ -90,6 +90,10 @@ def _to_link(text: str) -> None:
             st.query_params[LINKED] = wanted
         else:
             del st.query_params[LINKED]
+    if wanted and begun:
+        st.query_params[JUDGED] = "true"
+    elif JUDGED in st.query_params:
+        del st.query_params[JUDGED]
 
 
 def shared() -> bool:

@@ -18,52 +18,39 @@ from bartviz.language import _
 from bartviz.record.record import Record
 
 STYLE = Path(__file__).with_name("style.css")
-FEW = 10  # words of a line that have room in HEIGHT: more need a height of their own
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
-def picture(record: Record, chosen: Chosen) -> go.Figure:
-    """Two lines of words with their links, or to link by hand, next to the matrix. Returns the figure of the lines, for
-    the download.
-    """
+def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
+    """Two lines of words with their links, next to the matrix. Returns the figure of the lines, for the download."""
     shown, dark = chosen.shown, page.dark()
     notice = parts.notice(chosen)
     colors = colors_of(shown, pick.colors_of_words(record))
     st.html(STYLE)
     left, right = st.columns([4, 5], gap="medium")
     with left:
-        hint = _(
-            "Choose a word, then the word that it became: your links judge those of the model. Links of words that you "
-            "have not linked yet do not count."
-        )
-        by_hand = pick.switch(_("Judge by hand"), key="judge", hint=hint)
-        first = (0, 0) if by_hand else _first(chosen)
-        drawn = partial(
-            lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT, colors=colors
-        )
-        if by_hand:
-            judge.draw(record, chosen)
-            show.note(_("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible."))
-        else:
-            show.figure(drawn, key="alignment_lines", alt=notice, fills=max(shown.weights.shape) <= FEW)
-            show.note(
-                _(
-                    "Touch or point at a word or a line for its weights. To link words yourself, switch on “Judge by "
-                    "hand”."
-                )
-            )
-            show.note(part(chosen, first))
+        first = _first(chosen)
+        with st.container(key="alignment_lines"):
+            judge.draw(record, chosen, first, colors)
+        show.note(" ".join(filter(None, (_legend(chosen), part(chosen, first)))))
     with right:
         whole = partial(
             matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT, colors=colors, square=False
         )
         alt = f"{_('Weights between words.')} {notice}"
         show.figure(whole, key="alignment_matrix", alt=alt, fills=True)
-        if by_hand and chosen.gold is not None:  # the lines have a legend of their own
+        if chosen.gold is not None:
             show.note(signs(shown, chosen.links, chosen.gold))
-    return drawn
+    return partial(lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT, colors=colors)
+
+
+def _legend(chosen: Chosen) -> str:
+    """What the lines between the words are."""
+    if chosen.gold is None:
+        return _("The wider a line, the more weight it has.")
+    return _("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible.")
 
 
 def _first(chosen: Chosen) -> tuple[int, int]:

@@ -27,4 +27,4 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
 VIEWS = ({"align": "head", "links": "threshold"}, {"align": "set"}, {"align": "layer", "words": "true"})
 
 # The key of each chart of the page -> the function of bartviz.figures that draws it.
-CHARTS = {"alignment_lines": "alignment", "alignment_matrix": "alignment"}
+CHARTS = {"alignment_matrix": "alignment"}

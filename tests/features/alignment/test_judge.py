@@ -4,16 +4,41 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import aligners as ranks
 from bartviz.analysis.gold_alignment import Gold, read, score, write
 from bartviz.features.alignment import parts_gold as gold
 from bartviz.features.alignment import parts_judge as judge
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.support import node
 from tests.support.pages import App
 from tests.support.visits import words
+
+
+def told(at: AppTest) -> Any:
+    """What the two lines of words were told."""
+    (proto,) = [one.proto for one in at.get("bidi_component") if one.proto.component_name == "bartviz.judge"]
+    return json.loads(proto.bytes)
+
+
+def test_a_word_says_its_weights_and_is_numbered_where_links_are_written(app: App, record: Record) -> None:
+    sent = told(app("alignment"))
+    shown = ranks.best(ranks.aligners(record), "predicts").table
+    source, output = sent["sides"]
+    np.testing.assert_allclose(sent["weights"], shown.weights, atol=0.0005)
+    (most,) = shown.weights[:1].argmax(axis=1)
+    begin = (
+        f"“{shown.target.labels[0]}” looks most at “{shown.source.labels[most]}” ({percent(shown.weights[0, most])})"
+    )
+    assert output["says"][0].startswith(begin)
+    assert source["says"][0].startswith(f"“{shown.source.labels[0]}” is looked at most by ")
+    assert [told(app("alignment", level=level))["numbered"] for level in ("beginner", "expert")] == [False, True]
 
 
 def test_the_arithmetic_of_the_browser() -> None:
@@ -38,17 +63,16 @@ def test_a_link_in_a_message_is_read() -> None:
 
 
 def test_links_made_by_hand_judge_those_of_the_heads_at_once(app: App, record: Record) -> None:
-    at = app("alignment", judge="true")
+    at = app("alignment")
     assert not at.exception
     assert len(at.get("plotly_chart")) == 1  # the matrix
-    (proto,) = [one.proto for one in at.get("bidi_component") if one.proto.component_name == "bartviz.judge"]
-    sent = json.loads(proto.bytes)
-    assert (len(sent["source"]), len(sent["output"])) == (7, 6)
+    sent = told(at)
+    assert [len(side["words"]) for side in sent["sides"]] == [7, 6]
     assert sent["sure"] == []
+    assert "Done: no more links" not in [button.label for button in at.button]
     text = "0-0 3-4"
     at.text_area(gold.key_of(record)).set_value(text).run()
-    (proto,) = [one.proto for one in at.get("bidi_component") if one.proto.component_name == "bartviz.judge"]
-    assert json.loads(proto.bytes)["sure"] == [[0, 0], [3, 4]]
+    assert told(at)["sure"] == [[0, 0], [3, 4]]
     judged = score([(i, j) for i, j in sent["found"]], read(text, 7, 6))
     shown = {metric.label: metric.value for metric in at.metric}
     assert shown["Recall"] == f"{judged.recall:.2f}"
@@ -60,7 +84,7 @@ def test_links_made_by_hand_judge_those_of_the_heads_at_once(app: App, record: R
 def test_an_alignment_that_is_being_made_leaves_other_words_out_and_a_pasted_one_judges_all(
     app: App, record: Record
 ) -> None:
-    at = app("alignment", judge="true", gold="0-0")  # a link to where the switch is on
+    at = app("alignment", judge="true", gold="0-0")  # a link to where more links will be made
     assert not at.exception
     assert "not judged yet" in words(at)
     at.text_area(gold.key_of(record)).set_value("0-0 1-1").run()

@@ -32,7 +32,7 @@ def test_it_begins_with_the_head_that_agrees_most(app: App, record: Record) -> N
     assert f"Cross {best.name} links" in words(at)
     assert at.code[0].value == gold_alignment.write(alignment.links(best.table.weights))
     assert metrics(at)["Agreement"] == f"{best.agreement:.2f}"
-    assert len(at.get("plotly_chart")) == 2
+    assert len(at.get("plotly_chart")) == 1
 
 
 def test_a_link_says_whose_words_are_linked_and_how(app: App, record: Record) -> None:
@@ -62,7 +62,7 @@ def test_a_link_selects_a_set_of_heads(app: App, record: Record) -> None:
 def test_odd_links_are_clamped_to_the_record(app: App, query: dict[str, str]) -> None:
     at = app("alignment", **query)
     assert not at.exception
-    assert len(at.get("plotly_chart")) == 2
+    assert len(at.get("plotly_chart")) == 1
 
 
 def test_an_alignment_made_by_hand_judges_and_ranks(app: App, record: Record) -> None:
