@@ -1,7 +1,7 @@
-// The model from text to word: a column for each stack, a box for each part. Text reaches the page only through
-// textContent. data is UTF-8 JSON: {columns: [{stack, title, layers, repeated, before: [box], layer: [[box]], after:
-// [box]}], bridge, label}; a box: {number, text, kind, gives, opens, shape, tokens, written, maps: {shape: [L, h, w],
-// cells}, bars}; written: how many of the tokens are there at the step shown, null for all
+// The model from text to word: a column for each stack and one for what comes out, a box for each part. Text reaches
+// the page only through textContent. data is UTF-8 JSON: {columns: [{stack, title, layers, repeated, before: [box],
+// layer: [[box]], after: [box]}], bridge, out, label}; a box: {number, text, kind, gives, opens, shape, tokens, written,
+// maps: {shape: [L, h, w], cells, names}, bars}; written: how many of the tokens are there at the step shown, null for all
 
 import { roomBelow, typeSize } from "../../browser/shared/drawing.js";
 import { clamp, make } from "../../browser/shared/helpers.js";
@@ -10,6 +10,7 @@ import { component } from "../../browser/shared/ready.js";
 const MASKED = 250,
   ONE = 240; // the bytes of a masked cell and of a weight of 1
 const MOST_BEHIND = 11; // layers whose edges are drawn behind the first
+const ENDS = ["scores", "word", "gaps", "pair"]; // what boxes of the last column give
 const AIR = 8; // pixels below the map
 const GROWS = 260; // milliseconds in which a box grows into its page
 
@@ -37,7 +38,7 @@ function bytesOf(color) {
   return [...context.getImageData(0, 0, 1, 1).data];
 }
 
-/** The line from the last box of the encoder to cross-attention in the decoder, and its tip. */
+/** The line from the right side of a box to the left side of another, and its tip. */
 export function connection(from, to) {
   const x = from.x + from.width,
     y = from.y + from.height / 2,
@@ -53,8 +54,6 @@ class View {
   constructor(root) {
     this.root = root;
     this.columns = root.querySelector(".columns");
-    this.path = root.querySelector(".line");
-    this.tip = root.querySelector(".tip");
     this.observer = new ResizeObserver(() => this.fit());
     for (const part of [root, document.documentElement]) this.observer.observe(part);
     this.open = undefined; // what tells Python which box was pressed
@@ -64,6 +63,8 @@ class View {
   draw(data) {
     this.root.setAttribute("aria-label", data.label);
     this.columns.replaceChildren(...data.columns.map((column) => this.column(column)));
+    const ends = data.columns.at(-1).after.filter(({ gives }) => ENDS.includes(gives));
+    if (ends.length) this.columns.append(this.out(data.out, data.columns.at(-1).stack, ends));
     this.root.querySelectorAll("button.box").forEach((box, at) => (box.tabIndex = at ? -1 : 0)); // one stop of Tab
     if (data.bridge) this.columns.firstElementChild.append(make("p", "said", data.bridge));
     this.fit();
@@ -111,7 +112,15 @@ class View {
       }),
     );
     column.append(make("h3", "title", title), ...before.map((box) => this.box(box)), whole);
-    column.append(...after.map((box) => this.box(box)));
+    column.append(...after.filter(({ gives }) => !ENDS.includes(gives)).map((box) => this.box(box)));
+    return column;
+  }
+
+  /** The column of what comes out of the last stack. */
+  out(title, stack, boxes) {
+    const column = make("div", "column ends");
+    column.dataset.stack = stack;
+    column.append(make("h3", "title", title), ...boxes.map((box) => this.box(box)));
     return column;
   }
 
@@ -137,7 +146,7 @@ class View {
     return box;
   }
 
-  maps({ shape: [layers, height, width], cells }) {
+  maps({ shape: [layers, height, width], cells, names }) {
     const line = make("span", "maps");
     line.style.setProperty("--count", layers);
     line.style.setProperty("--ratio", `${width} / ${height}`);
@@ -145,7 +154,9 @@ class View {
     for (let layer = 0; layer < layers; layer += 1) {
       const canvas = Object.assign(document.createElement("canvas"), { width, height });
       canvas.dataset.layer = String(layer);
-      line.append(canvas);
+      const one = make("span", "map");
+      one.append(canvas, make("span", "layer-name", names[layer]));
+      line.append(one);
     }
     this.paint ??= [];
     this.paint.push({ line, bytes, width, height });
@@ -156,7 +167,7 @@ class View {
   fill() {
     for (const { line, bytes, width, height } of this.paint ?? []) {
       const [red, green, blue] = bytesOf(getComputedStyle(line).color);
-      [...line.children].forEach((canvas, layer) => {
+      line.querySelectorAll("canvas").forEach((canvas, layer) => {
         const cells = bytes.subarray(layer * width * height, (layer + 1) * width * height);
         canvas.getContext("2d").putImageData(new ImageData(pixels(cells, [red, green, blue]), width, height), 0, 0);
       });
@@ -176,19 +187,28 @@ class View {
 
   bridge() {
     this.fill();
-    const [encoder, decoder] = this.columns.children;
-    const from = encoder?.querySelector(":scope > .box:last-of-type"),
-      to = decoder?.querySelector("[data-kind='cross']");
-    for (const path of [this.path, this.tip]) path.removeAttribute("d");
-    if (!from || !to) return;
     const base = this.root.getBoundingClientRect();
     const place = (element) => {
       const { x, y, width, height } = element.getBoundingClientRect();
       return { x: x - base.x, y: y - base.y, width, height };
     };
-    const { line, tip } = connection(place(from), place(to));
-    this.path.setAttribute("d", line);
-    this.tip.setAttribute("d", tip);
+    const [first, second] = this.columns.querySelectorAll(".column:not(.ends)"),
+      read = second && first.querySelector(":scope > .box:last-of-type"),
+      cross = second?.querySelector("[data-kind='cross']"),
+      end = this.columns.querySelector(".ends > .box");
+    this.connect("across", read && place(read), cross && place(cross));
+    const to = end && place(end),
+      stack = second ?? first,
+      last = stack.lastElementChild;
+    const from = to && (last.matches(".box") ? place(last) : { ...place(stack), y: to.y, height: to.height });
+    this.connect("out", from, to);
+  }
+
+  /** Draw the connection of this name between two places, or none. */
+  connect(name, from, to) {
+    const { line, tip } = from && to ? connection(from, to) : { line: "", tip: "" };
+    this.root.querySelector(`.line.${name}`).setAttribute("d", line);
+    this.root.querySelector(`.tip.${name}`).setAttribute("d", tip);
   }
 
   /** The box grows to the size of the page, and its page opens. */

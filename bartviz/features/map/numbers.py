@@ -50,12 +50,8 @@ class Column:
     after: tuple[Box, ...]
 
     def of_parts(self) -> Column:
-        """The same without what stands between the parts: sums, norms and dropout."""
-
-        def parts(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
-            return tuple(box for box in boxes if box.gives not in ("sum", "nothing"))
-
-        return replace(self, before=parts(self.before), layer=tuple(map(parts, self.layer)), after=parts(self.after))
+        """The same without what does nothing at inference: dropout."""
+        return replace(self, layer=tuple(tuple(box for box in group if box.gives != "nothing") for group in self.layer))
 
 
 def columns(info: ModelInfo, *, steps: bool = True) -> tuple[Column, ...]:

@@ -38,7 +38,7 @@ class Tensor:
 
 def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> Tensor:
     """What leaves this box of this column for the record's text. ``plain``: without candidates that are written as a
-    likelier one is; else those are numbered."""
+    likelier one is, else those are numbered; and without shapes that only experts read."""
     tokens = read(record, column.stack)
     count, width, step = len(tokens), record.model.width, first_word(record)
     match box.gives:
@@ -49,7 +49,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            return Tensor(_attention_shape(record, box.kind), maps=maps(record, box.kind))
+            return Tensor("" if plain else _attention_shape(record, box.kind), maps=maps(record, box.kind))
         case "scores" if step is not None:
             shape = _(
                 "{vocabulary:,} scores, here after “{token}”",
@@ -68,7 +68,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(bars=((_("it follows"), follows), (_("it does not"), other)))
         case "pair":
             return Tensor(_("only for two texts"))
-        case "states" if width:
+        case "states" if width and not (plain and box.page == "inputs"):
             return Tensor(_("{count} × {width} numbers", count=count, width=width))
     return Tensor()
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
 
 _FILES = Path(__file__).parent
+_NAMED = 6  # layers whose small pictures have room for "layer" and the number
 _MOUNT = st.components.v2.component(
     "bartviz.map",
     html=(_FILES / "map.html").read_text("utf-8"),
@@ -33,7 +34,7 @@ _MOUNT = st.components.v2.component(
 
 
 def show(record: Record, *, small: bool) -> None:
-    """Draw the map. ``small``: also the sums and norms between the parts. A box that is pressed opens its page."""
+    """Draw the map. ``small``: also dropout, and every shape. A box that is pressed opens its page."""
     columns = drawn(record, small=small)
     data = json.dumps(payload(record, columns, plain=not small)).encode()  # bytes: anything else would import pandas
     opened = _MOUNT(data=data, key="map", on_open_change=lambda: None).open
@@ -74,6 +75,7 @@ def payload(record: Record, columns: tuple[Column, ...], *, plain: bool = False)
             for column in columns
         ],
         "bridge": _("The states of the source text go to every layer of the decoder.") if len(columns) > 1 else "",
+        "out": _("Output"),
         "label": _("Map of the model"),
     }
 
@@ -106,4 +108,6 @@ def _box(record: Record, column: Column, box: Box, number: int, *, plain: bool) 
 def _maps(found: Tensor) -> dict[str, Any] | None:
     if found.maps is None:
         return None
-    return {"shape": list(found.maps.shape), "cells": found.maps.ravel().tolist()}
+    layers = range(len(found.maps))
+    names = [_("layer {layer}", layer=layer) if len(layers) <= _NAMED else str(layer) for layer in layers]
+    return {"shape": list(found.maps.shape), "cells": found.maps.ravel().tolist(), "names": names}

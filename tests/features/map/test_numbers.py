@@ -73,10 +73,11 @@ def test_bert_is_an_encoder_with_segments_and_gpt2_a_decoder_without_cross_atten
     assert all(box.kind != "cross" for group in decoder.layer for box in group)
 
 
-def test_a_newcomer_sees_the_parts_alone() -> None:
-    encoder, decoder = (column.of_parts() for column in blocks.columns(stand_in.model_info()))
-    assert texts(encoder)[2:4] == ["Self-attention, 4 heads", "Feed-forward, GELU"]
-    assert [box.gives for group in decoder.layer for box in group] == ["weights", "weights", "states"]
+def test_a_newcomer_sees_the_parts_and_their_sums_without_dropout() -> None:
+    encoder, decoder = (column.of_parts() for column in blocks.columns(replace(stand_in.model_info(), dropout=0.1)))
+    assert texts(encoder)[2:5] == ["Self-attention, 4 heads", "Add, then LayerNorm", "Feed-forward, GELU"]
+    gives = [box.gives for group in decoder.layer for box in group]
+    assert gives == ["weights", "sum", "weights", "sum", "states", "sum"]
 
 
 def test_the_encoder_of_an_encoder_decoder_may_be_read_by_itself() -> None:

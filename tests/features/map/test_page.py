@@ -88,6 +88,15 @@ def test_boxes_are_numbered_through_all_columns(record: Record) -> None:
     assert numbered == list(range(sum(len(parts.every(column)) for column in columns)))
 
 
+@pytest.mark.parametrize(("layers", "names"), [(3, ["layer 0", "layer 1", "layer 2"]), (7, list("0123456"))])
+def test_each_small_picture_has_the_name_of_its_layer(layers: int, names: list[str]) -> None:
+    record = stand_in.record(layers=layers)
+    given = parts.payload(record, parts.drawn(record, small=False))
+    for column in given["columns"]:
+        for box in boxes_of(column):
+            assert box["maps"] is None or box["maps"]["names"] == names
+
+
 def test_odd_tokens_are_sent_as_they_are() -> None:
     odd = ("<s>", "</script><script>alert(1)</script>", " a", "</s>")
     record = stand_in.record(source=odd)
