@@ -70,7 +70,7 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD, percents: bool =
     shares of weight are in per cent, else in decimals, as beside the heads' names."""
     given = clearest(measured, threshold=threshold)
     count = measured.shape[0] * measured.shape[1]
-    filled: dict[str, object] = {"named": len(given), "all": count, "kind": sentence_words.kind(measured.kind)}
+    filled: dict[str, object] = {"named": len(given), "all": count, "kind": sentence_words.before_noun(measured.kind)}
     if not given:
         if count == 1:
             return _("The one {kind} head has no clear habit in this text.", **filled)

@@ -65,7 +65,7 @@ def notice(record: Record) -> str:
     parts = [
         _(
             "{kind} {shape}, {open:,} of {cells:,} cells open",
-            kind=sentence_words.kind(kind),
+            kind=sentence_words.before_noun(kind),
             shape=found.name,
             open=found.open,
             cells=found.cells,
@@ -95,7 +95,7 @@ def painted(record: Record, kind: Kind) -> str:
     found = shape(record.attention(kind).mask)
     return _(
         "Paint the {kind} mask, and the model runs with it. Its own leaves {open:,} of {cells:,} cells open.",
-        kind=sentence_words.kind(kind),
+        kind=sentence_words.before_noun(kind),
         open=found.open,
         cells=found.cells,
     )

@@ -16,6 +16,7 @@ ATTENTION: Mapping[Kind, str] = {
     "decoder": mark("decoder attention"),
     "cross": mark("cross-attention"),
 }
+BEFORE_NOUNS: Mapping[Kind, str] = {**KINDS, "cross": ATTENTION["cross"]}
 RULES = vocabulary.RULES | {mark("forced")}
 _HEADS = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 
@@ -23,6 +24,16 @@ _HEADS = re.compile(rf"\b({'|'.join(KINDS)})(?= L\d)")
 def kind(word: Kind) -> str:
     """The name of a kind of attention within a sentence."""
     return _(KINDS[word])
+
+
+def before_noun(word: Kind) -> str:
+    """A kind of attention before what is of it, as ``cross-attention mask`` or ``encoder heads``."""
+    return _(BEFORE_NOUNS[word])
+
+
+def later_before_noun(word: Kind) -> str:
+    """The same for a message that is translated when it is shown."""
+    return later(BEFORE_NOUNS[word])
 
 
 def attention(word: Kind) -> str:

@@ -113,6 +113,7 @@ def test_beginners_are_told_what_a_writing_decoder_may_not_see() -> None:
 def test_the_sentence_of_painting_is_about_the_mask_that_is_painted() -> None:
     record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
     assert "Paint the cross" in masks.painted(record, "cross")
+    assert masks.painted(record, "cross").startswith("Paint the cross-attention mask, ")
     assert "12 of 12 cells open" in masks.painted(record, "cross")  # 4 rows of the output, 3 columns of the source
     assert "10 of 16 cells open" in masks.painted(record, "decoder")
 

@@ -134,7 +134,7 @@ def hero(chosen: Chosen, kept: Bools) -> None:
         )
         caption = _(
             "Each point is a {kind} head. Across: {x}. Up: {y}.",
-            kind=sentence_words.kind(chosen.kind),
+            kind=sentence_words.before_noun(chosen.kind),
             x=chosen.x.plain,
             y=chosen.y.plain,
         )
@@ -146,14 +146,16 @@ def hero(chosen: Chosen, kept: Bools) -> None:
         )
     with right:
         lowest, highest = (sentence_words.signed(bound, ".2f") for bound in chosen.shade.bounds)
-        caption = _("{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.kind(chosen.kind))
+        caption = _(
+            "{measure} of every {kind} head", measure=chosen.shade.title, kind=sentence_words.before_noun(chosen.kind)
+        )
         drawn = partial(matrix, chosen.measured, chosen.shade, pins=places, dark=dark, height=HEIGHT)
         clickable(drawn, key=_MATRIX, alt=caption)
         show.note(
             _(
                 "Each square is a {kind} head. Its number: {measure}, here from {lowest} to {highest}. Choose a head "
                 "to see its map above.",
-                kind=sentence_words.kind(chosen.kind),
+                kind=sentence_words.before_noun(chosen.kind),
                 measure=chosen.shade.plain,
                 lowest=lowest,
                 highest=highest,

@@ -39,7 +39,7 @@ def heads(chosen: Chosen) -> None:
             dark=page.dark(),
             height=HEIGHT,
         )
-        caption = _("Every {kind} head; similar heads are close together", kind=sentence_words.kind(chosen.kind))
+        caption = _("Every {kind} head; similar heads are close together", kind=sentence_words.before_noun(chosen.kind))
         parts.clickable(drawn, key="compare_likeness", alt=caption)
         show.note(
             _(

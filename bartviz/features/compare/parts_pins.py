@@ -62,7 +62,9 @@ class Pin:
 
 def measured(record: Record, kind: Kind) -> Measured:
     """All measures of one kind, computed once for each run."""
-    return cached(partial(measures, record, kind), _("Measuring every {kind} head", kind=sentence_words.kind(kind)))
+    return cached(
+        partial(measures, record, kind), _("Measuring every {kind} head", kind=sentence_words.before_noun(kind))
+    )
 
 
 def to_a(a: Pin) -> Floats:
@@ -133,7 +135,7 @@ def _instead(usual: Head, head: Head, other: Record, *, alike: bool) -> str:
     said = _(
         "{model} has no {kind} head, so A is {head} instead of {usual}.",
         model=other.model.name,
-        kind=sentence_words.kind(usual.kind),
+        kind=sentence_words.before_noun(usual.kind),
         head=sentence_words.head(head.kind, head.layer, head.head),
         usual=sentence_words.head(usual.kind, usual.layer, usual.head),
     )

@@ -188,7 +188,7 @@ def remark(found: DrawnMask) -> str:
     """What is to be known of the comparison."""
     part = _(
         "The mask is used in every layer and head of the {kind}. The table gives both runs the same tokens.",
-        kind=sentence_words.kind(found.kind),
+        kind=sentence_words.before_noun(found.kind),
     )
     if found.kind == "decoder" and found.written is not None and not _all_ahead(found):
         part += " " + _(

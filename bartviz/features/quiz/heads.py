@@ -12,7 +12,7 @@ from bartviz.analysis import head_view
 from bartviz.analysis.distance import jensen_shannon
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import counted, padding
-from bartviz.analysis.sentence_words import later_kind
+from bartviz.analysis.sentence_words import later_before_noun
 from bartviz.arrays import Floats
 from bartviz.features.quiz.question import (
     TRIES,
@@ -120,7 +120,7 @@ def _ask_look(material: Material, random: Generator, subject: Subject) -> Questi
         token = quote(told_apart(rows_of(record, kind))[row])
         return Question(
             "look",
-            later(_looks(record, kind), kind=later_kind(kind), head=short(place), token=token),
+            later(_looks(record, kind), kind=later_before_noun(kind), head=short(place), token=token),
             options,
             answer,
             why,
@@ -165,7 +165,7 @@ def _ask_looked_at(material: Material, random: Generator, subject: Subject) -> Q
             "looked_at",
             later(
                 "In {kind} head {head}, which row looks most at {token}?",
-                kind=later_kind(kind),
+                kind=later_before_noun(kind),
                 head=short(place),
                 token=key,
             ),
@@ -219,7 +219,7 @@ def _ask_received(material: Material, random: Generator, subject: Subject) -> Qu
             "received",
             later(
                 "In {kind} head {head}, which token gets most weight from all rows together?",
-                kind=later_kind(kind),
+                kind=later_before_noun(kind),
                 head=short(place),
             ),
             options,
@@ -280,7 +280,7 @@ def _most(
         said = {"head": short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
         return Question(
             name,
-            ask(later_kind(kind)),
+            ask(later_before_noun(kind)),
             options,
             answer,
             tell(said),
@@ -333,7 +333,7 @@ def _ask_average(material: Material, random: Generator, subject: Subject) -> Que
             later(
                 "A mean hides heads. Which of these is farthest from the mean of the {count} heads of {kind} layer "
                 "{layer}?",
-                kind=later_kind(kind),
+                kind=later_before_noun(kind),
                 layer=layer,
                 count=attention.shape[1],
             ),

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from bartviz.analysis import parameter_totals
 from bartviz.analysis.parameters import Parameter
-from bartviz.analysis.sentence_words import later_attention, later_kind
+from bartviz.analysis.sentence_words import later_attention, later_before_noun
 from bartviz.features.quiz.question import Maker, Material, Option, Question, Subject, drawn, listed, shuffled
 from bartviz.language import later
 from bartviz.language.percentages import percent
@@ -224,7 +224,7 @@ def _ask_memory(material: Material, random: Generator, subject: Subject) -> Ques
         for factor, said in powers.items()
     )
     named = {
-        "kind": later_kind(kind),
+        "kind": later_before_noun(kind),
         "layers": attention.shape[0],
         "heads": attention.shape[1],
         "tokens": attention.shape[2],

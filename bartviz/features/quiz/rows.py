@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measure_inputs import entropy as bits_of
-from bartviz.analysis.sentence_words import later_attention, later_kind
+from bartviz.analysis.sentence_words import later_attention, later_before_noun
 from bartviz.features.quiz.question import (
     LETTERS,
     LINE,
@@ -369,7 +369,7 @@ def _ask_scores(material: Material, random: Generator, subject: Subject) -> Ques
             later(
                 "In {kind} head {head}, {row} gives {most:.2f} to {high} and {least:.2f} to {low}. By how much do the "
                 "scores before the softmax differ?",
-                kind=later_kind(kind),
+                kind=later_before_noun(kind),
                 head=f"L{layer}H{head}",
                 row=row_of(record, kind, row),
                 most=most,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bartviz.analysis import compare, distance, head_names, head_view, start
+from bartviz.analysis import compare, distance, head_names, head_view, sentence_words, start
 from bartviz.analysis.matching_heads import match
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import tasks
@@ -169,7 +169,7 @@ def test_odd_links_are_clamped_to_the_record(record: Record, query: dict[str, st
 def test_every_part_is_drawn_for_every_kind_of_record(given: Record, tab: str) -> None:
     for kind in given.kinds:
         app = opened(given, below=tab, kind=kind.title())
-        assert f"{kind} head" in words(app)
+        assert f"{sentence_words.before_noun(kind)} head" in words(app)
 
 
 def test_the_table_holds_every_measure_and_is_filtered(record: Record) -> None:
@@ -226,7 +226,7 @@ def test_a_head_of_another_model_is_shown_next_to_it(record: Record) -> None:
     other = records.encoder_only(layers=1, heads=2)
     app = opened(record, other, a="encoder L0H1", b="encoder L0H0", kind="Encoder")
     assert app.selectbox(key="b").options == ["encoder L0H0", "encoder L0H1"]
-    assert "B: encoder L0H0 of stand-in" in words(app)
+    assert "B: encoder L0H0 of “" in words(app)
     assert "A and B are" in words(app)  # the same text, other layers: the tokens are the same
 
 
@@ -252,7 +252,7 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     assert match(record, other) is None  # it has read other words
     usual, head = (start.head_of(record, kind) for kind in ("cross", "encoder"))
     assert app.selectbox(key="a").value == str(head)
-    assert f"another has no cross head, so A is {head} instead of {usual}." in words(app)
+    assert f"another has no cross-attention head, so A is {head} instead of {usual}." in words(app)
     other = replace(other, source_text=record.source_text)
     found = match(record, other)
     assert found is not None
