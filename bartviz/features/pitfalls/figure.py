@@ -21,13 +21,14 @@ BARS = 12  # keys that are drawn: those with most weight or contribution
 def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool = False) -> go.Figure:
     """Two bars for each key of one row: its weight, and its share of the contributions. ``labels`` (K,) of all keys.
 
-    At most 12 keys, those with the largest bars, in the order of the text.
+    At most 12 keys, those with the largest bars, in the order of the text; none that the mask closes.
     """
-    largest = np.argsort(-np.maximum(found.weights, found.shares), kind="stable")[:BARS]
-    places = np.sort(largest)
+    bars = np.maximum(found.weights, found.shares)
+    largest = np.argsort(-bars, kind="stable")[:BARS]
+    places = np.sort(largest[bars[largest] > 0])
     kind: Kind = found.head.kind
     colors = {"weights": theme.kind_color(kind, dark), "shares": theme.palette(dark).faint}
-    names = {"weights": _("weight"), "shares": _("share of what arrives")}
+    names = {"weights": _("weight"), "shares": _("share of the output")}
     traces: list[Part] = [
         {
             "type": "bar",

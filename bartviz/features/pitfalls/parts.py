@@ -16,7 +16,7 @@ from bartviz.arrays import Floats
 from bartviz.drawing.maps import attention_map
 from bartviz.features.pitfalls.numbers import FIRST
 from bartviz.language import _, current
-from bartviz.record.attention import Attention, Head
+from bartviz.record.attention import Attention, Head, Kind
 from bartviz.serving import first_record
 from bartviz.text.tokens import Tokens
 
@@ -57,6 +57,11 @@ def sources_and_link(sources: str, word: str, label: str, query: Mapping[str, st
 def head_query(head: Head, **more: str) -> dict[str, str]:
     """The address words of a head."""
     return {"kind": head.kind, "layer": str(head.layer), "head": str(head.head), **more}
+
+
+def row_names(record: Record, kind: Kind) -> Tokens:
+    """The tokens that name the rows, as on the other pages: of a decoder those that they predict."""
+    return record.rows(kind, "predicts")
 
 
 def named(head: Head) -> str:

@@ -19,7 +19,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
-from bartviz.features.pitfalls.parts import capitalized, named, one_map, sources_and_link, where
+from bartviz.features.pitfalls.parts import capitalized, named, one_map, row_names, sources_and_link, where
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
@@ -74,7 +74,7 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
     if now > was:
         return _(
             "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-            "model finds the same text more likely, not less: {after} instead of {before}.",
+            "model finds the same text no less likely: {after} instead of {before}.",
             **said,
         )
     return _(
@@ -251,7 +251,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     attention = record.attention(kind)
     measured = cached(partial(of_record, record, kind)).values["peak"]  # (L, H)
     layer, head = (int(index) for index in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
-    names = record.rows(kind)
+    names = row_names(record, kind)
     own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
         own += " " + _("(looks untrained itself)")

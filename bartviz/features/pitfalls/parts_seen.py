@@ -16,8 +16,17 @@ from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
-from bartviz.features.pitfalls.parts import capitalized, head_query, named, one_map, sources_and_link, suited, where
-from bartviz.language import _
+from bartviz.features.pitfalls.parts import (
+    capitalized,
+    head_query,
+    named,
+    one_map,
+    row_names,
+    sources_and_link,
+    suited,
+    where,
+)
+from bartviz.language import _, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
 
@@ -31,11 +40,11 @@ def weight_and_effect(record: Record) -> None:
     example = suited(record, pitfalls.gap)
     if example is not None:
         gap, shown = example
-        attention, names = shown.attention(gap.head.kind), shown.rows(gap.head.kind)
+        attention, names = shown.attention(gap.head.kind), row_names(shown, gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         values = {
             "head": named(gap.head),
-            "token": quote(names.labels[gap.row]),
+            "row": quote(names.labels[gap.row]),
             "looked": looked,
             "brought": brought,
             "weight": float(gap.weights[gap.looked]),
@@ -44,26 +53,24 @@ def weight_and_effect(record: Record) -> None:
             "small": float(gap.weights[gap.brought]),
         }
         if not levels.at_least("intermediate"):
-            sentence = _plain_gap(gap, names.labels[gap.row], looked, brought)
+            writes = gap.head.kind != "encoder" and names is shown.output
+            sentence = _plain_gap(gap, names.labels[gap.row], looked, brought, writes=writes)
         elif gap.looked == gap.brought:
             sentence = _(
-                "{head}: {token} looks at {looked} with {weight:%}, but only {share:%} of what arrives "
+                "{head}, row of {row}: {looked} has {weight:%} of the weight, but only {share:%} of the head's output "
                 "comes from there.",
                 **values,
             )
         else:
             sentence = _(
-                "{head}: {token} looks most at {looked} ({weight:%}), but only {share:%} of what arrives "
-                "comes from there; most comes from {brought} ({other:%}), whose weight is {small:%}.",
+                "{head}, row of {row}: {looked} has the largest weight ({weight:%}), but only {share:%} of the head's "
+                "output comes from there; the largest share comes from {brought} ({other:%}), whose weight is "
+                "{small:%}.",
                 **values,
             )
         show.lead(capitalized(sentence))
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
-        source = _(
-            "The bars are of {place} ({attention}) of {model}, in the row of {token}.",
-            **where(gap.head, shown),
-            token=quote(names.labels[gap.row]),
-        )
+        source = _("The bars show {place} ({attention}) of {model}.", **where(gap.head, shown))
         if not levels.at_least("intermediate"):  # what stands beside the picture is for others
             show.figure(drawn, key="pitfalls_gap", alt=sentence)
             show.note(source)
@@ -77,11 +84,21 @@ def weight_and_effect(record: Record) -> None:
             _about_contributions(gap)
 
 
-def _plain_gap(gap: pitfalls.Gap, token: str, looked: str, brought: str) -> str:
+def _plain_gap(gap: pitfalls.Gap, token: str, looked: str, brought: str, *, writes: bool) -> str:
     """The gap for a beginner: what the head looks at most, and what it takes most from."""
+    message = (
+        mark(
+            "To write {token}, one head looks most at {looked} ({weight:%}), but only {share:%} of its output comes "
+            "from there."
+        )
+        if writes
+        else mark(
+            "At {token}, one head looks most at {looked} ({weight:%}), but only {share:%} of its output comes from "
+            "there."
+        )
+    )
     said = _(
-        "At {token}, one head looks most at {looked} ({weight:%}), but only {share:%} of what arrives comes from "
-        "there.",
+        message,
         token=quote(token),
         looked=looked,
         weight=float(gap.weights[gap.looked]),
@@ -89,7 +106,8 @@ def _plain_gap(gap: pitfalls.Gap, token: str, looked: str, brought: str) -> str:
     )
     if gap.looked == gap.brought:
         return said
-    return f"{said} " + _("Most comes from {brought}.", brought=brought)
+    share = float(gap.shares[gap.brought])
+    return f"{said} " + _("The largest share, {share:%}, comes from {brought}.", brought=brought, share=share)
 
 
 def _about_contributions(gap: pitfalls.Gap) -> None:
@@ -119,7 +137,7 @@ def averages(record: Record) -> None:
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
+    attention, names = shown.attention(finding.kind), row_names(shown, finding.kind)
     weights = attention.layer(finding.layer)
     pair = [Head(finding.kind, finding.layer, head) for head in finding.pair]
     columns = (finding.first, finding.second)
@@ -185,7 +203,7 @@ def sinks(record: Record) -> None:
     if example is None:
         return
     finding, shown = example
-    attention, names = shown.attention(finding.kind), shown.rows(finding.kind)
+    attention, names = shown.attention(finding.kind), row_names(shown, finding.kind)
     tokens = ", ".join(f"{label} {percent(share)}" for label, share in finding.tokens[:4])
     sentence = _(
         "{attention} puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread "

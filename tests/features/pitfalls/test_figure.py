@@ -36,6 +36,11 @@ def test_of_many_keys_the_twelve_with_the_largest_bars_stay_in_the_order_of_the_
     assert {"3", "17"} <= set(shown)
 
 
+def test_a_key_that_the_mask_closes_has_no_bars() -> None:
+    drawn = figures.weights_and_contributions(gap([0.7, 0.3, 0.0], [0.4, 0.6, 0.0]), ("a", "b", "later"))
+    assert drawn.layout.xaxis.ticktext == ("a", "b")
+
+
 def test_every_head_is_a_point_and_the_quietest_is_ringed() -> None:
     heads = (Head("encoder", 0, 0), Head("encoder", 0, 1), Head("cross", 1, 0))
     found = Quiet(heads, np.array([0.2, 0.9, 0.6]), np.array([0.0, 0.01, -1.0]), 1)

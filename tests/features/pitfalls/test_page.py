@@ -61,7 +61,7 @@ def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
     gap = pitfalls.gap(record)
     assert gap is not None
     attention = {"cross": "cross-attention"}.get(gap.head.kind, f"{gap.head.kind} attention")
-    of = f"head {gap.head.head} of layer {gap.head.layer} ({attention}) of {record.model.name}, in the row of "
+    of = f"head {gap.head.head} of layer {gap.head.layer} ({attention}) of {record.model.name}."
     assert of in words(page)
     page.session_state["folded_pitfalls_2"] = True
     page.run()
@@ -120,7 +120,7 @@ def guesses(*chances: float) -> Guesses:
 
 def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     whole = guesses(0.5, 0.8)
-    assert "more likely, not less: 45% instead of 40%" in surprise_sentence(whole, guesses(0.5, 0.9))
+    assert "no less likely: 45% instead of 40%" in surprise_sentence(whole, guesses(0.5, 0.9))
     assert "less likely: 5.0% instead of 40%" in surprise_sentence(whole, guesses(0.1, 0.5))
     assert "just as likely: 40%" in surprise_sentence(whole, guesses(0.8, 0.5))
 
@@ -134,7 +134,7 @@ def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely()
     assert found.before is not None
     assert found.after is not None
     assert found.effect > 0.01
-    assert "more likely, not less" in surprise_sentence(found.before, found.after)
+    assert "no less likely" in surprise_sentence(found.before, found.after)
 
 
 def test_what_is_said_of_a_test_is_what_the_verdicts_allow() -> None:
