@@ -112,12 +112,16 @@ class Name:
         """What the head does, with its share of the weight: “looks at the token before (90% of its weight)”."""
         return self.does(percent(self.score))
 
+    @property
+    def alone(self) -> str:
+        """``habit`` without the share."""
+        return _(_HABITS_OF_DIRECTIONS.get(self.direction) or _HABITS[self.measure])
+
     def does(self, share: str) -> str:
         """``habit`` with the share as it is written beside the sentence: 90%, or 0.90."""
-        does = _(_HABITS_OF_DIRECTIONS.get(self.direction) or _HABITS[self.measure])
         if self.measure == "evenness":
-            return does
-        return _("{does} ({share} of its weight)", does=does, share=share)
+            return self.alone
+        return _("{does} ({share} of its weight)", does=self.alone, share=share)
 
     @property
     def explained(self) -> str:

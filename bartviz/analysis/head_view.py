@@ -194,6 +194,20 @@ def plainly(shown: View, linked: View | None = None) -> str:
     return _(link, head=name, query=quote(query), key=quote(key), weight=weight)
 
 
+def of_habit(name: str, habit: str, shown: View) -> str:
+    """What a head that has a habit does, in words, and its strongest link: for who does not know the short names."""
+    strongest = links(shown)
+    if not strongest:
+        return _("{head} {habit}.", head=name, habit=habit)
+    query, key, weight = strongest[0]
+    said = (
+        mark("{head} {habit}. Its strongest link of words and pieces of words: from {query} to {key} ({weight:%}).")
+        if shown.pieces
+        else mark("{head} {habit}. Its strongest link: from {query} to {key} ({weight:%}).")
+    )
+    return _(said, head=name, habit=habit, query=quote(query), key=quote(key), weight=weight)
+
+
 def notice(shown: View, linked: View | None = None) -> str:
     """One sentence computed for this text: the strongest links among words, and where most of the attention goes.
 

@@ -1,7 +1,5 @@
 """Where does each word look? Every layer and head of the text, one of them large."""
 
-from dataclasses import replace
-
 from bartviz.analysis import head_view as analysis
 from bartviz.app.controls import prediction, show
 from bartviz.app.frame import fill_masks, levels, page, related_links
@@ -24,11 +22,7 @@ def main() -> None:
         return
     shown = chosen.view()
     with lead:
-        said = analysis.notice if levels.at_least("intermediate") else analysis.plainly
-        found = parts.role(record, chosen)
-        called = replace(shown, name=parts.called(parts.name(chosen, shown), found))
-        linked = chosen.in_words() if shown.pieces and chosen.what == "head" else None
-        show.lead(said(called, linked), None if found is None else (found.title, found.explained))
+        show.lead(*parts.notice(record, chosen, shown))
     with hero:
         choice = parts.large(chosen)
         parts.note(record, chosen, shown)

@@ -38,7 +38,10 @@ if TYPE_CHECKING:
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
-TO_DO = mark("Touch a small square to see that head large. Touch a word beside the large map to see where it looks.")
+TO_DO = mark(
+    "Touch a small square to see that head large, a word beside the large map to see where it looks. Layers and heads "
+    "count from 0."
+)
 _CANVAS = "heads_canvas"
 NAMED = 3  # rows named in a title
 MEASURED = 2_000_000  # weights up to which a head gets its name: more take a second to measure
@@ -163,21 +166,25 @@ def role(record: Record, chosen: Chosen) -> head_names.Name | None:
     return head_names.name(measured, chosen.layer, chosen.head)
 
 
-def called(name: str, found: head_names.Name | None) -> str:
-    """``name`` with what the head does and, from intermediate on, how much of its weight that takes."""
+def notice(record: Record, chosen: Chosen, shown: head_view.View) -> tuple[str, tuple[str, str] | None]:
+    """One sentence on what is shown, and a term in it with its definition: of a head that has a habit what it does, for
+    a beginner in words, else as its name with the score."""
+    called, found = name(chosen, shown), role(record, chosen)
+    linked = chosen.in_words() if shown.pieces and chosen.what == "head" else shown
     if found is None:
-        return name
+        said = head_view.notice if levels.at_least("intermediate") else head_view.plainly
+        return said(replace(shown, name=called), linked), None
     if not levels.at_least("intermediate"):
-        return _("{head}, “{name}”", head=name, name=found.title)
-    return _("{head}, “{name}” {score:.2f}", head=name, name=found.title, score=found.score)
+        return head_view.of_habit(called, found.habit, linked), (found.alone, found.explained)
+    called = _("{head}, “{name}” {score:.2f}", head=called, name=found.title, score=found.score)
+    return head_view.notice(replace(shown, name=called), linked), (found.title, found.explained)
 
 
 def note(record: Record, chosen: Chosen, shown: head_view.View) -> None:
     """A note on the picture and on what is hidden in it; of a chat, whose messages have which colour."""
-    parts = [_("{name}. A row attends to columns: choose a word on the left to see its row.", name=name(chosen, shown))]
-    if max(chosen.attention.shape[2:]) > SIDE:
-        parts.append(_("A small map shows the largest weight of each block of tokens."))
-    show.note(" ".join([*parts, head_view.hidden_note(shown)]))
+    small = max(chosen.attention.shape[2:]) > SIDE
+    blocks = _("A small map shows the largest weight of each block of tokens.") if small else ""
+    show.note(" ".join(filter(None, (blocks, head_view.hidden_note(shown)))))
     roles = word_colors.speakers(record)
     if roles:
         said = _("The bars beside rows and columns show whose message a token belongs to:")

@@ -59,10 +59,12 @@ def test_the_sentence_says_what_a_head_does_where_that_has_a_name(record: Record
         found = head_names.names(of_record(record, "cross"), threshold=threshold)
         for (layer, head), given in list(found.items())[:1]:
             app = opened(record, kind="cross", layer=str(layer), head=str(head), level=level)
-            score = "" if level == "beginner" else f" {given.score:.2f}"
-            name = f"Head {head} of layer {layer}" if level == "beginner" else f"Cross L{layer}H{head}"
             said = re.sub("<[^>]*>", "", words(app))
-            assert f"{name}, “{given.title}”{score}: " in said
+            if level == "beginner":
+                assert f"Head {head} of layer {layer} {given.habit}. Its strongest link" in said
+            else:
+                assert f"Cross L{layer}H{head}, “{given.title}” {given.score:.2f}: " in said
+            assert f"'>{given.alone if level == 'beginner' else given.title}</dfn>" in words(app)
             assert given.explained in said
     monkeypatch.setattr(ui, "MEASURED", 0)
     assert f"Head {head} of layer {layer}: " in words(
