@@ -80,7 +80,7 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     assert steps(page) > before
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(state).to_have_text(re.compile(r"^Stopped\. "), timeout=PATIENCE)
-    page.get_by_role("button", name="Another seed", exact=True).click()
+    page.get_by_role("button", name="New random weights", exact=True).click()
     expect(page).to_have_url(re.compile("seed=2"))
     expect(state).to_have_text("Nothing is learned yet: its weights are random.", timeout=PATIENCE)
     expect(training.locator(".answer")).to_contain_text("faed")

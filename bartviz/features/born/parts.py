@@ -22,11 +22,7 @@ _COMPONENT = served.Served.of(Path(__file__).parent / "training", PANEL)
 SCRIPT = bundle(WORKER)  # what the worker runs
 NAME = "learning"  # of its folder
 SEEDS = 99  # the largest
-TASKS = {
-    "reverse": mark("Turn letters around"),
-    "sort": mark("Sort letters"),
-    "translate": mark("Translate forty words"),
-}
+TASKS = {"reverse": mark("Reverse letters"), "sort": mark("Sort letters"), "translate": mark("Translate forty words")}
 WIDTHS, HEADS, LAYERS, RATES = ("16", "32", "64"), ("1", "2", "4"), ("1", "2"), ("0.001", "0.005", "0.02")
 NAMES = ("width", "heads", "layers", "rate", "mask", "seed")  # of the address
 WORDS: Mapping[str, str] = {
@@ -58,7 +54,7 @@ WORDS: Mapping[str, str] = {
     "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),
     "mirrored": mark("a line from top right to bottom left"),
-    "right": mark("one in each row, on no line"),
+    "right": mark("one in each row, scattered"),
     "other": mark("none of these"),
     "fits": mark("Your guess was right: {answer}."),
     "fails": mark("You guessed: {guess}. It became: {answer}."),
@@ -104,7 +100,11 @@ def task() -> str:
     with chosen:
         found = pick.one_of(_("It learns to"), {word: _(name) for word, name in TASKS.items()}, key="task")
     with again:
-        st.button(_("Another seed"), on_click=_other_seed, help=_("Begin again with other random weights."))
+        st.button(
+            _("New random weights"),
+            on_click=_other_seed,
+            help=_("Begin again from other random weights, those of another seed."),
+        )
     return found
 
 

@@ -13,10 +13,10 @@ from bartviz.features.denoising.figure import denoising as figure
 from bartviz.features.denoising.parts_noise import choose, draw_again
 from bartviz.language import _, mark
 
-AT_RANDOM = mark("The words are drawn at random: “Draw again” damages others.")
+AT_RANDOM = mark("The words to damage are chosen at random: “Draw again” chooses others.")
 BY_HAND = mark(
-    "The words are drawn at random: “Draw again” damages others. Touch a word to hide it, or a gap to show its words "
-    "again."
+    "The words to damage are chosen at random: “Draw again” chooses others. Touch a word to hide it, or a gap to bring "
+    "its words back."
 )
 STYLE = Path(parts.__file__).with_name("style.css")
 

@@ -26,7 +26,7 @@ VERDICTS = {
 
 # What a chip's class means to a reader; only those that a repair has are explained.
 LEGEND = {
-    "bv-lost": mark("Struck through: lost."),
+    "bv-lost": mark("Crossed out: lost."),
     "bv-right": mark("✓ put back."),
     "bv-wrong": mark("✗ another word."),
     "bv-added": mark("+ added."),

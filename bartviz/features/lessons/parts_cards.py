@@ -22,7 +22,7 @@ def lead() -> str:
     if not reached:
         return _(
             "Each lesson is a short tour of the app, a few minutes long. The first four belong together and need no "
-            "knowledge; the others can be taken in any order."
+            "prior knowledge; the others can be taken in any order."
         )
     following, done = _next(), sum(map(_done, LESSONS))
     if following is None:

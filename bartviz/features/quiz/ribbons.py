@@ -117,9 +117,9 @@ def _prompt(back: bool, wrote: bool) -> str:
             else mark("Which word below looks at {high} most?")
         )
     return (
-        mark("Before the model wrote {low}, which of the words above did it look at most?")
+        mark("Before the model wrote {low}, which word of the upper line did it look at most?")
         if wrote
-        else mark("Which word above does {low} look at most?")
+        else mark("Which word of the upper line does {low} look at most?")
     )
 
 

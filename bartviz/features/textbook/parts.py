@@ -46,7 +46,7 @@ def judged(record: Record | None) -> Verdicts:
 
 def tally(verdicts: Verdicts) -> None:
     """How many statements hold and how many do not: the lead sentence of the page, and a bar with its legend."""
-    show.lead(_("{claims} statements about these models, judged by numbers.", claims=len(CLAIMS)))
+    show.lead(_("{claims} statements about these models, checked against numbers.", claims=len(CLAIMS)))
     counts = textbook.tally(verdicts)
     bar, legend = "", ""
     for word in WORDS:

@@ -63,7 +63,7 @@ def test_every_part_draws_and_its_numbers_can_be_downloaded(app: App, look: str)
 @pytest.mark.slow
 def test_the_page_says_how_other_words_are_damaged_before_it_shows_them(app: App) -> None:
     said = words(app("denoising", record=of(TEXT), level="beginner"))
-    assert said.index("“Draw again” damages others") < said.index("<span>original</span>")
+    assert said.index("“Draw again” chooses others") < said.index("<span>original</span>")
 
 
 @pytest.mark.slow
