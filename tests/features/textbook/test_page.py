@@ -25,7 +25,7 @@ def test_every_line_has_a_card_and_a_link(app: App) -> None:
     page = app("textbook", record=None, chapter="all")
     assert not page.exception
     assert len(cards(page)) == len(CLAIMS)
-    assert f"{len(CLAIMS)} statements about these models, judged by numbers." in words(page)
+    assert f"{len(CLAIMS)} statements about these models, checked against numbers." in words(page)
     assert all("bv-verdict" in card for card in cards(page))  # none is still to come
     links = [link.proto for kind in ("page_link", "link_button") for link in page.get(kind)]
     assert sum(link.label.startswith("See it: ") for link in links) == len(CLAIMS)
@@ -99,7 +99,7 @@ def test_no_answer_is_wrong_where_nothing_is_decided(app: App, answer: str) -> N
     page = app("textbook", record=None, guess="true", chapter="heads")
     page.button(key=f"guess_35_{answer}").click().run()
     assert "It cannot be tested here." in words(page)
-    assert "Choose, and the numbers answer." in words(page)  # nothing to count yet
+    assert "Choose, then see what the numbers say." in words(page)  # nothing to count yet
 
 
 @pytest.mark.slow
