@@ -177,20 +177,24 @@ const measuringStrip =
   });
 
 const held = { ask: "", height: 0 };
+const askOf = (strip) => strip.querySelector(".bv-ask")?.textContent ?? "";
+
+/** Before the visitor does something: how high the strip of this step is. It comes piece by piece, and is higher while
+ * parts of the step before are still there. */
+export function noteHeight(strip) {
+  Object.assign(held, { ask: askOf(strip), height: strip.getBoundingClientRect().height });
+}
 
 /**
  * What is said of an answer changes the height of the strip: the page scrolls by as much, so that the picture stays in
  * its place. Where it cannot scroll back, the strip keeps that height until the next step.
  */
 export function holdPicture(strip, main, root = document.documentElement) {
-  const ask = strip.querySelector(".bv-ask")?.textContent ?? "",
-    heightNow = () => strip.getBoundingClientRect().height;
-  if (ask !== held.ask) {
+  if (askOf(strip) !== held.ask) {
     root.style.removeProperty("--bv-card");
-    Object.assign(held, { ask, height: heightNow() });
     return;
   }
-  const height = heightNow(),
+  const { height } = strip.getBoundingClientRect(),
     to = main.scrollTop + height - held.height;
   main.scrollTop = to;
   if (to < 0) root.style.setProperty("--bv-card", `${height - to}px`);
@@ -272,6 +276,15 @@ function hear(page) {
     mark(event.composedPath()[0], /** @type {CustomEvent} */ (event).detail?.label);
     strip.then(/** @type {CustomEvent} */ (event).detail);
   });
+  for (const type of ["pointerdown", "keydown"])
+    page.addEventListener(
+      type,
+      () => {
+        const strip = document.querySelector(".st-key-lesson");
+        if (strip) noteHeight(strip);
+      },
+      { capture: true },
+    );
   page.addEventListener("pointerdown", (event) => void (current()?.asks && askPlot(event)), { capture: true });
   page.addEventListener("click", (event) => {
     const strip = current(),
@@ -296,7 +309,10 @@ export default function ({ parentElement, data, setTriggerValue }) {
   const see = document.querySelector(".bv-see"),
     strip = document.querySelector(".st-key-lesson");
   if (see) measuring.observe(see);
-  if (strip) measuringStrip.observe(strip);
+  if (strip) {
+    holdPicture(strip, document.querySelector("[data-testid='stMain']")); // one that is held at a height has no new one
+    measuringStrip.observe(strip);
+  }
   const close = listen(parentElement, data.asks, (what) => setTriggerValue("touch", what));
   if (body.dataset.lessonKeys) return close; // one listener is enough, whichever page it came with
   body.dataset.lessonKeys = "yes";

@@ -11,6 +11,7 @@ import {
   letterOf,
   listen,
   meant,
+  noteHeight,
   pastLines,
   pointOf,
 } from "../../../bartviz/features/lessons/lessons.js";
@@ -205,7 +206,9 @@ test("the page scrolls by what the strip grows or shrinks, and a strip that cann
     holdPicture(strip, main, /** @type {any} */ ({ style }));
     return [top, kept.get("--bv-card")];
   };
-  assert.deepEqual(after(100), [0, undefined]); // a new step
+  assert.deepEqual(after(140), [0, undefined]); // a new step, with parts of the one before
+  assert.deepEqual(after(100), [0, undefined]);
+  noteHeight(strip);
   assert.deepEqual(after(130), [30, undefined]);
   assert.deepEqual(after(110), [10, undefined]);
   assert.deepEqual(after(80), [0, "100px"]); // 30 less, of which the page can go back 10
