@@ -19,7 +19,7 @@ def main() -> None:
     lead = show.place("lead")
     chosen = parts.choose()
     with lead:
-        show.lead(parts.over_all(chosen))
+        show.lead(*parts.over_all(chosen))
     parts.picture(chosen)
     own.section()
     with levels.aside(_("More: from text to text, how far it looks, at which tokens"), key="corpus_more") as opened:

@@ -28,7 +28,7 @@ from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own as own
 from bartviz.features.corpus.figure import atlas as drawing
 from bartviz.features.corpus.figure_distribution import distribution
-from bartviz.language import _
+from bartviz.language import _, plural
 from bartviz.record.attention import KINDS, Head, Kind
 
 if TYPE_CHECKING:
@@ -67,7 +67,8 @@ def choose() -> Chosen:
             if new := own_atlas.arrived():
                 st.session_state["atlas"] = new
             readable, damaged = own.readable()
-            name = pick.select(_("Atlas"), readable, key="atlas")
+            hint = _("The averages of every head of one model over many texts.")
+            name = pick.select(_("Atlas"), readable, key="atlas", hint=hint)
         version = own.version(name)
         if reason := own.damage(name):
             raise SettingError(reason)
@@ -112,17 +113,36 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
     return held
 
 
-def over_all(chosen: Chosen) -> str:
-    """What the head does on average over all texts, and where the atlas has one, a text in which it does about that."""
+def over_all(chosen: Chosen) -> tuple[str, tuple[str, str]]:
+    """What the head does on average over all texts, and for a beginner how many others do more, else a text in which it
+    does about that, where the atlas has one; and a term in it with its definition."""
     n, mean = _mean(chosen)
     head, value = levels.head_name(chosen.head), _written(chosen, mean)
     if chosen.measure in head_names.NAMES:
-        does = head_names.Name(chosen.measure, mean, head_names.THRESHOLD).does(value)
+        habit = head_names.Name(chosen.measure, mean, head_names.THRESHOLD)
+        term, does = habit.alone, habit.does(value)
         said = _("{head} {habit}, on average over {n:,} texts.", head=head, habit=does, n=n)
     else:
-        title = measure_of(chosen.measure).title
-        said = _("{head}: {measure} {value} on average over {n:,} texts.", head=head, measure=title, value=value, n=n)
-    return f"{said} {_typical(chosen)}".strip()
+        term = measure_of(chosen.measure).title
+        said = _("{head}: {measure} {value} on average over {n:,} texts.", head=head, measure=term, value=value, n=n)
+    more = _typical(chosen) if levels.at_least("intermediate") else _among(chosen, mean)
+    return f"{said} {more}".strip(), (term, measure_of(chosen.measure).briefly)
+
+
+def _among(chosen: Chosen, mean: float) -> str:
+    """How many heads of the kind have a larger mean; empty for the only head."""
+    rows = chosen.of.heads
+    means = rows.loc[(rows["kind"] == chosen.head.kind) & (rows["measure"] == chosen.measure), "mean"].dropna()
+    more, heads, kind = int((means > mean).sum()), len(means), sentence_words.before_noun(chosen.head.kind)
+    if not more:
+        return _("That is the most of all {heads} {kind} heads.", heads=heads, kind=kind) if heads > 1 else ""
+    return plural(
+        "{count} of all {heads} {kind} heads has more.",
+        "{count} of all {heads} {kind} heads have more.",
+        more,
+        heads=heads,
+        kind=kind,
+    )
 
 
 def _written(chosen: Chosen, value: float) -> str:
@@ -180,7 +200,7 @@ def picture(chosen: Chosen) -> None:
     too."""
     st.html(_STYLE)
     clicked = partial(_choose_clicked, *chosen.shape)
-    how = _("Choose a head in the picture.")
+    how = _("Choose a head in the picture. Layers and heads count from 0.")
     if levels.at_least("intermediate"):
         show.lead(notice(chosen))
         alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
@@ -203,14 +223,9 @@ def picture(chosen: Chosen) -> None:
 
 
 def _explained(chosen: Chosen) -> str:
-    """What the numbers of the picture are, for a reader who meets the measure and the word atlas for the first time."""
+    """What the numbers of the picture are, for a reader who meets the measure for the first time."""
     measure = measure_of(chosen.measure)
-    return _(
-        "Each square shows a head's average for “{measure}”. {says} An atlas is the collection of these averages for "
-        "one model.",
-        measure=measure.title,
-        says=measure.briefly,
-    )
+    return _("Each square shows a head's average for “{measure}”. {says}", measure=measure.title, says=measure.briefly)
 
 
 def _said(chosen: Chosen) -> None:
