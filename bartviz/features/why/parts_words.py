@@ -17,7 +17,7 @@ from bartviz.analysis.attribution import Attribution
 from bartviz.analysis.attribution_methods import Method
 from bartviz.analysis.masks import quote
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels
+from bartviz.app.frame import levels, page_hooks
 from bartviz.browser.scripts import bundle
 from bartviz.drawing.colors import word_places
 from bartviz.features.why import numbers
@@ -47,6 +47,8 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     the numbers are there. ``said`` is what these say, for screen readers when a word was chosen."""
     shown = None if found is None else numbers.shown(record, found)
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
+    if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
+        show.what_to_do(_("Touch another word of the lower line to see what that one rests on."))
     sent = payload(record, filled(places, at, guess), at, shown, said)
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
@@ -71,12 +73,12 @@ def meanings(kind: Kind, shown: Shown, method: Method) -> dict[str, tuple[str, .
         found[_("looked at, a little or much") if looked else _("speaks for it, a little or much")] = read
     else:
         if of_text:
-            said = _("read, looked at, a little or much") if looked else _("read, speaks for it, a little or much")
+            said = _("read: looked at, a little or much") if looked else _("read: speaks for it, a little or much")
             found[said] = read
         found[
-            _("written before, looked at, a little or much")
+            _("written before: looked at, a little or much")
             if looked
-            else _("written before, speaks for it, a little or much")
+            else _("written before: speaks for it, a little or much")
         ] = wrote
     return found | ({_("speaks against it"): (AGAINST,)} if any(share < numbers.HATCHED for share in shares) else {})
 

@@ -201,8 +201,10 @@ def test_an_output_without_words_is_drawn_and_why_it_is_not_judged_is_said(
 @pytest.mark.parametrize("kind", ["encoder", "encoder-decoder"])
 def test_the_words_of_every_model_are_drawn(app: App, asked: list[tuple[str, int]], kind: Any) -> None:
     record = stand_in.record(kind=kind)
-    data = sent(app("why", record=record))
+    page = app("why", record=record)
+    data = sent(page)
     assert len(data["output"]) == len(numbers.places(record))
+    assert ("Touch another word of the lower line" in visits.words(page)) == (len(data["output"]) > 1)
     assert data["kind"] == ("encoder" if kind == "encoder" else "cross")
 
 
@@ -319,12 +321,12 @@ def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
 
     assert keyed([-0.04, 1.0], (0.0, 0.01)) == ["speaks for it, a little or much"]
     assert keyed([0.2, -1.0], (0.0,)) == ["speaks for it, a little or much", "speaks against it"]
-    both = ["read, speaks for it, a little or much", "written before, speaks for it, a little or much"]
+    both = ["read: speaks for it, a little or much", "written before: speaks for it, a little or much"]
     assert keyed([0.2, 0.5], (1.0, 0.0)) == both
     assert keyed([0.2, 0.5], (1.0, -0.1)) == [*both, "speaks against it"]
     assert keyed([0.05, 0.0], (1.0,)) == both[1:]  # no word of the text has a colour
     assert keyed([0.2, 1.0], (0.0,), "best head") == ["looked at, a little or much"]  # that is not to speak for it
-    looked = ["read, looked at, a little or much", "written before, looked at, a little or much"]
+    looked = ["read: looked at, a little or much", "written before: looked at, a little or much"]
     assert keyed([0.2, 1.0], (0.5,), "mean attention") == looked
 
 
