@@ -184,7 +184,7 @@ export function cutBars(bars, { heated, mass, count, least }) {
  */
 export const restOf = (bars) => Math.max(1 - bars.reduce((sum, { p }) => sum + p, 0), 0);
 
-const NARROWEST = 54; // pixels of a frame
+const NARROWEST = 44; // pixels of a frame: a finger, and a word of six letters
 
 // How wide a frame is where `count` steps share a film of this width: never too narrow for a word, then the film scrolls.
 // A film that scrolls shows whole frames, so that none looks cut.

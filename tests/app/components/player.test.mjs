@@ -385,7 +385,8 @@ test("a branch that was asked for leads to where it parts, the link's leaves the
 
 test("a frame is never too narrow for a word", () => {
   assert.equal(numbers.frameWidth(900, 9), 100);
-  assert.equal(numbers.frameWidth(900, 128), 56.25); // sixteen whole ones
+  assert.equal(numbers.frameWidth(900, 128), 45); // twenty whole ones
+  assert.equal(numbers.frameWidth(360, 8), 45); // a phone shows all of a short text
   assert.equal(numbers.frameWidth(40, 3), 40);
   assert.equal(numbers.frameWidth(900, 1), 150);
 });
