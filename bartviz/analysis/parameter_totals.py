@@ -74,21 +74,22 @@ def by_component(rows: Sequence[Parameter]) -> pd.DataFrame:
     return pd.DataFrame(found, columns=["component", "counted", "used"])
 
 
-def coarse(rows: Sequence[Parameter]) -> list[tuple[Component, str, int, int]]:
-    """The parts that have parameters of their own, in reading order: component, role ("" of layers), how many layers (0
-    of others), parameters. All layers of a component are one part, and so are a weight and its bias.
+def coarse(rows: Sequence[Parameter]) -> list[tuple[Component, str, int, int, int]]:
+    """The parts in reading order: component, role ("" of layers), how many layers (0 of others), parameters, those of
+    every matrix that it uses. All layers of a component are one part, and so are a weight and its bias.
     """
     found: Counter[tuple[Component, str]] = Counter()
+    used: Counter[tuple[Component, str]] = Counter()
     for row in rows:
         role = "" if row.layer is not None else row.role.removesuffix(" weight").removesuffix(" bias")
         found[row.component, role] += row.count
+        used[row.component, role] += row.elements
     layers = Counter(
         component for component, layer in {(row.component, row.layer) for row in rows} if layer is not None
     )
     return [
-        (component, role, 0 if role else layers[component], count)
+        (component, role, 0 if role else layers[component], count, used[component, role])
         for (component, role), count in found.items()
-        if count
     ]
 
 
@@ -154,8 +155,8 @@ def notice(rows: Sequence[Parameter]) -> str:
     if ties and len(ties[0].shape) == 2:
         tokens, width = ties[0].shape
         return _(
-            "Of {size:,} parameters {share} are in the {part}. One matrix, {tokens:,} tokens × {width:,}, is {uses}: "
-            "{once}, counted once.",
+            "Of {size:,} parameters {share} are in the {part}. One matrix, {tokens:,} tokens × {width:,}, serves as "
+            "{uses}: {once}, counted once.",
             size=size,
             share=percent(found[largest] / size),
             part=matrix_titles.title(largest),

@@ -61,7 +61,7 @@ def test_shares_of_a_layer() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("facebook/bart-base", "50,265 tokens × 768, is encoder input, decoder input and output layer: 28%, counted"),
+        ("facebook/bart-base", "× 768, serves as encoder input, decoder input and output layer: 28%, counted"),
         ("gpt2", "Of 124,439,808 parameters 68% are in the decoder layers. One matrix, 50,257 tokens"),
         ("t5-large", "decoder input and output layer: 4.5%, counted once."),
         ("bert-base-uncased", "Of 109,482,240 parameters 78% are in the encoder layers; no matrix is used twice."),

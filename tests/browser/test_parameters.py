@@ -48,11 +48,25 @@ def test_each_touch_opens_one_level_down_to_a_matrix_and_the_path_leads_back(
     page.mouse.move(1, 1)
     touch("query weight")
     expect(lead).to_contain_text("cross-attention query weight: 768 × 768, 589,824 numbers")
-    path = opened.locator(".pathbar")
-    expect(path.get_by_text("Decoder · 57.5 M").last).to_be_visible()  # the map before is there for a moment, too
-    touch("bart-base")
+    path = page.get_by_role("navigation", name="Path to the open area")
+    expect(path.get_by_role("button")).to_have_text(["bart-base", "Decoder", "Layer 2", "cross-attention"])
+    path.get_by_role("button", name="bart-base").click()
     expect(lead).to_contain_text("139,420,416 parameters")
     expect(opened.get_by_text("Layer 5", exact=True).first).to_be_visible()
+
+
+def test_keys_alone_open_an_area_and_lead_back(server: str, visit: Open) -> None:
+    page = visit(f"{server}/parameters?of=facebook/bart-base&beside=bert-base-uncased")
+    lead, table = page.locator(".bv-lead"), page.get_by_role("table", name="Parts")
+    table.get_by_role("button", name="encoder layers").focus()
+    page.keyboard.press("Enter")
+    expect(lead).to_contain_text("Encoder: 43,316,736 numbers in bart-base, ")
+    expect(table.get_by_role("button", name="Embeddings")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(lead).to_contain_text("Encoder, layer 0: ")
+    page.get_by_role("button", name="bart-base, bert-base-uncased").press("Enter")
+    expect(lead).to_contain_text("times as many parameters")
 
 
 @pytest.mark.thorough

@@ -49,6 +49,11 @@ class Area:
     said: str = ""
     row: Parameter | None = None
 
+    @property
+    def name(self) -> str:
+        """Its name without its parameters."""
+        return self.label.split(" · ")[0]
+
 
 def parameters(
     model: str | pd.DataFrame | Sequence[Parameter],
@@ -66,9 +71,9 @@ def parameters(
     the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``opened`` is the area that
     fills the map: "encoder", "decoder/layer 3", "decoder/layer 3/feed-forward"; a matrix, by its name, is framed among
     those beside it. ``whole``: how many parameters the picture stands for, so that two pictures of a size compare two
-    models by area; the path is then left out. ``model`` is a name of the catalogue, the table of
+    models, or the same area of both; the path is then left out. ``model`` is a name of the catalogue, the table of
     ``bartviz.parameters``, or its rows. Raises ModelError for a name that is not known, SettingError for a ``whole``
-    that is less than the model and for an area that it does not have.
+    that is less than what fills the map and for an area that it does not have.
 
     >>> figure = bartviz.figures.parameters("facebook/bart-base")
     """
@@ -77,9 +82,10 @@ def parameters(
     table = parameters_of(model) if isinstance(model, str) else model
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table
     drawn = areas(rows, title, counts=whole is not None, dark=dark)
-    level = _level(drawn, opened)
+    level = level_of(drawn, opened)
     total = parameter_totals.total(rows)
-    side, colors = _side(total, whole), theme.palette(dark)
+    held = next(area.count for area in drawn if area.id == level)
+    side, colors = _side(held, whole), theme.palette(dark)
     frames = [area.id == opened != level for area in drawn]
     figure = theme.Figure(
         go.Treemap(
@@ -143,7 +149,7 @@ def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[
 
 
 def _side(total: int, whole: int | None) -> float:
-    """The side of a map whose area is the model's share of ``whole``, 0 to 1."""
+    """The side of a map whose area is its share of ``whole``, 0 to 1."""
     if whole is not None and whole < total:
         message = mark("The picture stands for {whole:,} parameters, but the model has {total:,}.")
         raise SettingError(later(message, whole=whole, total=total))
@@ -157,7 +163,7 @@ def areas(rows: Sequence[Parameter], title: str, *, counts: bool = False, dark: 
     return tuple(_areas(rows, title, counts, dark))
 
 
-def _level(drawn: Sequence[Area], opened: str | None) -> str:
+def level_of(drawn: Sequence[Area], opened: str | None) -> str:
     """The area that fills the map: the opened one, or that which holds it if it has no parts."""
     if opened is None:
         return drawn[0].id

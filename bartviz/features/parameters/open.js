@@ -1,5 +1,5 @@
 // A touch on the map of parameters opens the area of the next level that holds what was touched; the heading of the open
-// area, and the names of the path, lead back. Plotly's own answer would skip levels, and tell nobody.
+// area leads back. Plotly's own answer would skip levels, and tell nobody.
 
 import { markReady } from "../../browser/shared/ready.js";
 
@@ -17,29 +17,29 @@ export function opens({ ids, parents, level }, touched) {
   return next;
 }
 
-/** The map as plotly has drawn it, or null. @returns {any} */
-const find = () => document.querySelector(".st-key-parameters .js-plotly-plot");
+/** The maps as plotly has drawn them. @returns {any[]} */
+const find = () => [...document.querySelectorAll(":is(.st-key-parameters, .st-key-parameters_beside) .js-plotly-plot")];
 
 export default function ({ parentElement, setTriggerValue }) {
-  /** @type {any} */
-  let listens = null; // the method of the drawn map, which plotly makes anew with the map
+  /** @type {Set<any>} */
+  const listens = new Set(); // the methods of the drawn maps, which plotly makes anew with the map
   /** @param {any} event */
   const touched = ({ points: [{ data, pointNumber }] }) => {
-    setTriggerValue("touched", opens({ level: data.ids[0], ...data }, data.ids[pointNumber]));
+    setTriggerValue("touched", opens({ ...data, level: data.level ?? data.ids[0] }, data.ids[pointNumber]));
     return false; // plotly opens nothing by itself
   };
   const look = () => {
-    const drawn = find();
-    if (!drawn?.on || drawn.on === listens) return;
-    listens = drawn.on;
-    drawn.on("plotly_treemapclick", touched);
-    markReady(parentElement);
+    for (const drawn of find()) {
+      if (!drawn.on || listens.has(drawn.on)) continue;
+      listens.add(drawn.on);
+      drawn.on("plotly_treemapclick", touched);
+      markReady(parentElement);
+    }
   };
   look();
   const looking = setInterval(look, LOOKS);
   return () => {
     clearInterval(looking);
-    const drawn = find();
-    if (drawn?.on === listens) drawn?.removeListener?.("plotly_treemapclick", touched);
+    for (const drawn of find()) if (listens.has(drawn.on)) drawn.removeListener?.("plotly_treemapclick", touched);
   };
 }

@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import article_models, parameter_totals
 from bartviz.analysis.costs import Costs
 from bartviz.analysis.parameters import parameters
-from bartviz.app.controls import pick, show
+from bartviz.app.controls import large_type, pick, show
 from bartviz.app.frame import levels, page, page_hooks
 from bartviz.features.parameters import figure_costs as curves
 from bartviz.features.parameters import parts as ui
@@ -88,14 +88,13 @@ def one(chosen: ui.Chosen, lead: DeltaGenerator) -> partial[go.Figure]:
     notice = of_the_model(rows) if whole else ui.said(opened, total)
     with lead:
         show.lead(notice)
-    drawn = partial(ui.treemap, chosen, opened=None if whole else opened.id, dark=page.dark())
+    drawn = partial(ui.treemap, chosen, opened=None if whole else opened.id, dark=page.dark(), large=large_type.on())
     left, right = st.columns([4, 3])
     with left:
-        show.what_to_do(
-            _("Choose an area to open it.")
-            if whole
-            else _("Choose an area to open it; its heading, or a name below the map, leads back.")
-        )
+        if whole:
+            show.what_to_do(_("Choose an area, or a part in the table, to open it."))
+        else:
+            open_area.path(tree, opened)
         show.figure(drawn, key="parameters", alt=_("Areas of {model}: {notice}", model=chosen.title, notice=notice))
         open_area.listen()
         ui.legend(rows)
@@ -118,10 +117,10 @@ def draw(record: Record | None) -> None:
     if other is None:
         drawn = one(chosen, first)
     else:
-        drawn = partial(ui.treemap, chosen, dark=page.dark())
+        drawn = partial(ui.treemap, chosen, dark=page.dark(), large=large_type.on())
+        said = ui.two(chosen, other)
         with first:
-            show.lead(parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title)))
-        ui.two(chosen, other)
+            show.lead(said)
     with levels.aside(_("More: what length costs, other models"), key="parameters", names=["more", "n"]) as opened:
         if opened:
             below(chosen, record)

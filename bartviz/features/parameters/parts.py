@@ -14,14 +14,15 @@ import streamlit as st
 from bartviz.analysis import matrix_titles, parameter_totals
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
-from bartviz.app.controls import expander, pick, show
+from bartviz.app.controls import expander, large_type, pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state import url_state
 from bartviz.errors import ModelError
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
-from bartviz.features.parameters.figure import Area, shape, short
+from bartviz.features.parameters import parts_open as open_area
+from bartviz.features.parameters.figure import Area, areas, level_of, shape, short
 from bartviz.features.parameters.figure import legend as parts_of_layers
 from bartviz.features.parameters.figure import parameters as figure
 from bartviz.features.parameters.figure_costs import bytes_text
@@ -43,6 +44,8 @@ COMPONENTS = {
     "decoder": mark("decoder"),
     "head": mark("output layer"),
 }
+_HIGH, _HIGH_LARGE = 430, 400  # pixels: a map ends on a laptop's screen, in large type, where it is a fifth higher, too
+_OF_PARTS = {"encoder layers": "encoder", "decoder layers": "decoder", "head": "head", "embeddings": "shared"}
 SIGNS = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 USUAL = 512  # tokens, if the model can read that many
@@ -120,10 +123,15 @@ def _first(names: Sequence[str]) -> str:
     return chosen if chosen in names else names[0]
 
 
-def treemap(chosen: Chosen, *, opened: str | None = None, whole: int | None = None, dark: bool) -> go.Figure:
+def treemap(
+    chosen: Chosen, *, opened: str | None = None, whole: int | None = None, dark: bool, large: bool
+) -> go.Figure:
     """Every matrix of the model as an area; ``opened``: the one that is open; ``whole``: the parameters that the whole
-    picture stands for."""
-    return figure(chosen.rows, title=chosen.title, opened=opened, whole=whole, dark=dark)
+    picture stands for; ``large``: whether it is for large type."""
+    height = _HIGH_LARGE if large else _HIGH
+    drawn = figure(chosen.rows, title=chosen.title, opened=opened, whole=whole, dark=dark, height=height)
+    drawn.update_traces(pathbar_visible=False)  # above the map it is in sight, and reached by keys
+    return drawn.update_layout(margin_b=0)
 
 
 def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
@@ -136,23 +144,83 @@ def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
     show.legend(entries, label=_("Parts of a layer"))
 
 
-def two(chosen: Chosen, other: Chosen) -> None:
-    """Two models by area, on one scale, and their parts as a table."""
-    whole = max(parameter_totals.total(one.rows) for one in (chosen, other))
-    for number, (column, one) in enumerate(zip(st.columns(2), (chosen, other), strict=True)):
-        total = parameter_totals.total(one.rows)
+def two(chosen: Chosen, other: Chosen) -> str:
+    """Two models, or one area of both, on one scale, and the parts as a table. Returns the sentence that leads."""
+    models = (chosen, other)
+    trees = [areas(one.rows, one.title) for one in models]
+    opened = open_area.opened(*trees)
+    found = [next((area for area in tree if area.id == opened.id), None) for tree in trees]
+    whole = opened.id == trees[0][0].id
+    if whole:
+        show.what_to_do(_("Choose an area, or a part in the table, to open it in both."))
+    else:
+        open_area.path(trees[0] if found[0] else trees[1], opened, model=f"{chosen.title}, {other.title}")
+    counts = [0 if area is None else _fills(tree, area.id) for tree, area in zip(trees, found, strict=True)]
+    for number, (column, one) in enumerate(zip(st.columns(2), models, strict=True)):
         with column:
-            if total < whole / 10:  # its map has no room for its name
-                show.note(_("{model} · {count:,} parameters", model=one.title, count=total))
+            if found[number] is None:
+                show.note(_("{model} has no such part.", model=one.title))
+                continue
+            if not whole or counts[number] < max(counts) / 10:  # the map does not name the model, or has no room for it
+                show.note(_("{model} · {count:,} parameters", model=one.title, count=counts[number]))
             alt = _("Areas of {model}: {notice}", model=one.title, notice=parameter_totals.notice(one.rows))
-            drawn = partial(treemap, one, whole=whole, dark=page.dark())
+            drawn = partial(
+                treemap,
+                one,
+                opened=None if whole else opened.id,
+                whole=max(counts),
+                dark=page.dark(),
+                large=large_type.on(),
+            )
             show.figure(drawn, key="parameters" if number == 0 else "parameters_beside", alt=alt)
+    open_area.listen()
     legend([*chosen.rows, *other.rows], counted=False)
     show.note(_("One scale: the same area is the same number of parameters in both."))
-    table = parameter_totals.beside(chosen.rows, other.rows, (chosen.title, other.title)).rename(
-        columns={"part": _("Part")}
+    _both(models, trees, opened)
+    if whole:
+        return parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title))
+    first, second = found
+    names = {"area": opened.said, "one": chosen.title, "other": other.title}
+    if first is None or second is None:
+        has, lacks = (other, chosen) if first is None else (chosen, other)
+        return _(
+            "{area}: {count:,} numbers in {one}; {other} has no such part.",
+            **names | {"one": has.title, "other": lacks.title},
+            count=opened.count,
+        )
+    return _("{area}: {count:,} numbers in {one}, {more:,} in {other}.", **names, count=first.count, more=second.count)
+
+
+def _fills(tree: Sequence[Area], opened: str) -> int:
+    """The parameters of the area that fills the map."""
+    level = level_of(tree, opened)
+    return next(area.count for area in tree if area.id == level)
+
+
+def _both(models: tuple[Chosen, Chosen], trees: Sequence[Sequence[Area]], opened: Area) -> None:
+    """The parts of two models, or of the area that is open in both, as a table."""
+    titles = [one.title for one in models]
+    if opened.id == trees[0][0].id:
+        table = parameter_totals.beside(models[0].rows, models[1].rows, (titles[0], titles[1]))
+        ids = {matrix_titles.title(name): opens for name, opens in _OF_PARTS.items()}
+        there = {area.id for tree in trees for area in tree}
+        lines = [
+            (opens if (opens := ids.get(part)) in there else None, (part, f"{one:,}", f"{other:,}"))
+            for part, one, other in table.itertuples(index=False)
+        ]
+        open_area.table([_("Part"), *table.columns[1:]], lines, sums=True)
+        return
+    level = level_of(next(tree for tree in trees if opened in tree), opened.id)
+    parts = [{area.id: area for area in tree if area.parent == level} for tree in trees]
+    every = {**parts[0], **{key: area for key, area in parts[1].items() if key not in parts[0]}}
+    open_area.table(
+        [_("Part"), *titles],
+        [
+            (key, (area.name, *(f"{of[key].count:,}" if key in of else "–" for of in parts)))
+            for key, area in every.items()
+        ],
+        current=opened.id,
     )
-    st.dataframe(table, hide_index=True, column_config=_thousands([*table.columns][1:]), key="parts_beside")
 
 
 def _known(name: str) -> Mapping[str, Any]:
@@ -205,12 +273,14 @@ def numbers(rows: tuple[Parameter, ...], *, detailed: bool) -> None:
         return
     total, naive = parameter_totals.total(rows), parameter_totals.naive(rows)
     if not detailed:
-        _shares(rows, names, total)
+        _parts_table([(part.area, part.name, part.count) for part in _parts(rows, names) if part.count], total)
         return
-    sums = pd.DataFrame([(_("sum"), total, naive)], columns=["component", "counted", "used"])
-    columns = {"component": _("Part"), "counted": _("Counted once"), "used": _("Wherever used")}
-    table = pd.concat([parameter_totals.by_component(rows).replace({"component": names}), sums]).rename(columns=columns)
-    st.dataframe(table, hide_index=True, column_config=_thousands([*columns.values()][1:]), key="parts")
+    lines: list[open_area.Line] = [
+        (part.area if part.count else None, (part.name, f"{part.count:,}", f"{part.used:,}"))
+        for part in _parts(rows, names)
+    ]
+    head = (_("Part"), _("Counted once"), _("Wherever used"))
+    open_area.table(head, [*lines, (None, (_("sum"), f"{total:,}", f"{naive:,}"))], sums=True)
     if naive == total:
         show.note(_("Every matrix is used in one place: both columns add up to {total:,}.", total=total))
     else:
@@ -220,28 +290,38 @@ def numbers(rows: tuple[Parameter, ...], *, detailed: bool) -> None:
     show.note(_("Choose a part for its matrices, name by name."))
 
 
-def _shares(rows: tuple[Parameter, ...], names: Mapping[str, str], total: int) -> None:
-    """The parts that have parameters of their own, each with its share of the model: all layers of a side are one."""
-    found = [
-        (_part_said(component, role, layers, names), count)
-        for component, role, layers, count in parameter_totals.coarse(rows)
-    ]
-    _parts_table([name for name, _count in found], [count for _name, count in found], total)
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A line next to the map: its name, the area that it opens, its parameters, and those of all matrices it uses."""
+
+    name: str
+    area: str
+    count: int
+    used: int
 
 
-def _part_said(component: str, role: str, layers: int, names: Mapping[str, str]) -> str:
-    """The name of a part of ``parameter_totals.coarse``."""
-    if component == "shared":
-        return names[component]
-    part = plural("{count} layer", "{count} layers", layers, count=layers) if layers else matrix_titles.title(role)
-    return part if component == "head" else f"{names[component]}: {part}"
+def _parts(rows: tuple[Parameter, ...], names: Mapping[str, str]) -> list[_Part]:
+    """The parts of the model, all layers of a side as one."""
+    found = []
+    for component, role, layers, count, used in parameter_totals.coarse(rows):
+        name = names[component]
+        if component != "shared":
+            part = (
+                plural("{count} layer", "{count} layers", layers, count=layers) if layers else matrix_titles.title(role)
+            )
+            name = part if component == "head" else f"{name}: {part}"
+        own = (
+            row.name for row in rows if row.component == component and row.layer is None and row.role.startswith(role)
+        )
+        found.append(_Part(name, component if layers or component == "shared" else next(own), count, used))
+    return found
 
 
 def area(tree: Sequence[Area], chosen: Area, total: int) -> None:
     """Next to the map: the parts of the open area, or what is beside the matrix that is open."""
     parts = [one for one in tree if one.parent == chosen.id] or [one for one in tree if one.parent == chosen.parent]
-    shapes = [shape(one.row) if one.row is not None else None for one in parts]
-    _parts_table([one.label.split(" · ")[0] for one in parts], [one.count for one in parts], total, shapes)
+    shapes = [shape(one.row) if one.row is not None else "–" for one in parts]
+    _parts_table([(one.id, one.name, one.count) for one in parts], total, shapes, current=chosen.id)
     if chosen.row is not None:
         show.note(_("Name in the files: {name}", name=chosen.row.name))
 
@@ -256,20 +336,16 @@ def said(chosen: Area, total: int) -> str:
 
 
 def _parts_table(
-    names: Sequence[str], counts: Sequence[int], total: int, shapes: Sequence[str | None] | None = None
+    parts: Sequence[tuple[str, str, int]], total: int, shapes: Sequence[str] = (), *, current: str | None = None
 ) -> None:
-    """Parts with their parameters and shares of the model; ``shapes`` of those that are matrices."""
-    shaped = {_("Shape"): pd.array(shapes, dtype="string")} if shapes is not None and any(shapes) else {}
-    table = pd.DataFrame(
-        {
-            _("Part"): list(names),
-            **shaped,
-            _("Parameters"): list(counts),
-            _("Share of the model"): [percent(count / total) for count in counts],
-        }
-    )
-    config = _thousands([_("Parameters")])
-    st.dataframe(table, hide_index=True, column_config=config, height="content", key="parts", placeholder="–")
+    """Parts (area, name, parameters) with their shares of the model; ``shapes`` where one of them is a matrix."""
+    shaped = any(shape != "–" for shape in shapes)
+    head = (_("Part"), *([_("Shape")] if shaped else []), _("Parameters"), _("Share of the model"))
+    lines = [
+        (key, (name, *([shapes[at]] if shaped else []), f"{count:,}", percent(count / total)))
+        for at, (key, name, count) in enumerate(parts)
+    ]
+    open_area.table(head, lines, current=current)
 
 
 def matrices(rows: list[Parameter]) -> pd.DataFrame:

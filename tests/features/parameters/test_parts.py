@@ -30,6 +30,23 @@ def figures(page: AppTest) -> list[str]:
     return [chart.proto.spec for chart in page.get("plotly_chart")]
 
 
+def areas(page: AppTest) -> list[dict[str, Any]]:
+    """What the parts of the page that open areas were given: the path to the open one, and the table."""
+    parts = [part.proto for part in page.get("bidi_component") if part.proto.component_name == "bartviz.areas"]
+    return [json.loads(part.bytes) for part in parts]
+
+
+def rows(page: AppTest) -> list[list[str]]:
+    """The cells of the table of parts."""
+    return [row["cells"] for row in areas(page)[-1]["rows"]]
+
+
+def counts(page: AppTest) -> dict[str, int]:
+    """The parts of the table with their parameters."""
+    at = areas(page)[-1]["head"].index("Parameters")
+    return {row[0]: int(row[at].replace(",", "")) for row in rows(page)}
+
+
 @pytest.mark.slow
 def test_the_model_of_the_sidebar_is_counted_at_first(app: App) -> None:
     for model, total in (("bart-tiny-en-de", "7,387,136"), ("gpt2", "124,439,808")):
@@ -50,9 +67,13 @@ def test_bart_base(app: App) -> None:
     page = app("parameters", record=None, of="facebook/bart-base")
     assert not page.exception
     assert "Of 139,420,416 parameters 41% are in the decoder layers." in html(page)
-    table = page.dataframe[0].value
-    assert list(table.iloc[-1]) == ["sum", 139_420_416, 255_230_976]
-    assert list(table["Wherever used"])[:3] == [38_603_520, 81_920_256, 96_103_680]
+    table = {part: (once, used) for part, once, used in rows(page)}
+    assert table["sum"] == ("139,420,416", "255,230,976")
+    for part in ("encoder: token embedding", "decoder: token embedding", "output layer"):
+        assert table[part] == ("0", "38,603,520")
+    for column in (0, 1):
+        *parts, whole = (int(numbers[column].replace(",", "")) for numbers in table.values())
+        assert sum(parts) == whole
     assert "numbers 4 times, where it is kept, as encoder input, as decoder input, as output layer." in html(page)
     assert "model.decoder.layers.5.fc2.weight" in figures(page)[0]
     assert len(figures(page)) == 4  # the map, operations, memory, decoding
@@ -61,14 +82,12 @@ def test_bart_base(app: App) -> None:
 def test_a_beginner_sees_the_share_of_each_part_and_the_positions_by_name(app: App) -> None:
     page = app("parameters", record=None, of="facebook/bart-base", level="beginner")
     assert "The model consists of 139,420,416 numbers; 41% of them are in the decoder layers." in html(page)
-    table = page.dataframe[0].value
-    assert sum(table["Parameters"]) == 139_420_416
-    assert sum(float(share.lstrip("<").rstrip("%")) for share in table["Share of the model"]) == pytest.approx(
-        100, abs=2
-    )
-    counts = dict(zip(table["Part"], table["Parameters"], strict=True))
-    assert counts["encoder: position embedding"] == 1026 * 768
-    assert counts["decoder: 6 layers"] == 6 * 9_451_776
+    assert areas(page)[-1]["head"] == ["Part", "Parameters", "Share of the model"]
+    assert sum(float(row[-1].lstrip("<").rstrip("%")) for row in rows(page)) == pytest.approx(100, abs=2)
+    found = counts(page)
+    assert sum(found.values()) == 139_420_416
+    assert found["encoder: position embedding"] == 1026 * 768
+    assert found["decoder: 6 layers"] == 6 * 9_451_776
     assert "is wrong" not in html(page)
 
 
@@ -76,9 +95,8 @@ def test_the_sentence_and_the_table_follow_the_open_area(app: App) -> None:
     page = app("parameters", record=None, of="facebook/bart-base", area="encoder/layer 2/feed-forward")
     weights = 768 * 3072 + 3072 + 3072 * 768 + 768 + 2 * 768  # two matrices with biases, and a layer norm
     assert f"Encoder, layer 2, feed-forward: {weights:,} numbers, 3.4% of the model." in html(page)
-    table = page.dataframe[0].value
-    assert sum(table["Parameters"]) == weights
-    assert list(table["Shape"])[:2] == ["3,072 × 768", "3,072"]
+    assert sum(counts(page).values()) == weights
+    assert [row[1] for row in rows(page)][:2] == ["3,072 × 768", "3,072"]
     assert json.loads(figures(page)[0])["data"][0]["level"] == "encoder/layer 2/feed-forward"
 
 
@@ -89,6 +107,41 @@ def test_a_matrix_says_its_shape_and_what_it_does(app: App) -> None:
     assert f"{said} It makes a token&#x27;s query from its state" in html(page)
     assert name in html(page)
     assert json.loads(figures(page)[0])["data"][0]["level"] == "encoder/layer 2/self-attention"
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+@pytest.mark.parametrize("beside", ["none", "facebook/bart-large"])
+def test_every_area_is_reached_by_the_names_of_parts_and_left_by_the_path(app: App, level: str, beside: str) -> None:
+    """A map cannot be reached by keys."""
+    link = {"of": "facebook/bart-base", "beside": beside, "level": level}
+    page = app("parameters", record=None, **link)
+    given = [area["ids"] for area in (json.loads(one)["data"][0] for one in figures(page)[:1])]
+    seen, queue = {"model"}, ["model"]
+    while queue:
+        if (area := queue.pop()) not in ("model", "encoder", "encoder/layer 1", "encoder/layer 1/feed-forward"):
+            continue  # the others are like these
+        page = app("parameters", record=None, area=area, **link)
+        path = [name["id"] for name in areas(page)[0]["path"]]
+        assert not path or (path[0], path[-1]) == ("model", area)
+        found = {row["id"] for row in areas(page)[-1]["rows"] if row["id"]}
+        assert found <= set(given[0]) | {f"encoder/layer {layer}" for layer in range(12)}
+        queue += found - seen
+        seen |= found
+    assert {"shared", "decoder", "encoder/layer 5", "encoder/layer 1/self-attention"} <= seen
+    assert "model.encoder.layers.1.fc2.weight" in seen
+
+
+def test_an_area_opens_in_both_of_two_models_on_one_scale(app: App) -> None:
+    link = {"of": "facebook/bart-base", "beside": "facebook/bart-large", "level": "beginner"}
+    page = app("parameters", record=None, area="decoder/layer 3", **link)
+    assert "Decoder, layer 3: 9,451,776 numbers in bart-base, 16,796,672 in bart-large." in html(page)
+    first, second = (json.loads(one)["data"][0] for one in figures(page)[:2])
+    assert first["level"] == second["level"] == "decoder/layer 3"
+    share = (first["domain"]["x"][1] / second["domain"]["x"][1]) ** 2
+    assert share == pytest.approx(9_451_776 / 16_796_672)
+    page = app("parameters", record=None, area="decoder/layer 9", **link)
+    assert "Decoder, layer 9: 16,796,672 numbers in bart-large; bart-base has no such part." in html(page)
+    assert [json.loads(one)["data"][0]["level"] for one in figures(page)[:1]] == ["decoder/layer 9"]
 
 
 @pytest.mark.slow
@@ -254,8 +307,7 @@ def test_a_model_beside_it_is_drawn_on_the_same_scale(app: App) -> None:
     assert [one["type"] for one in maps] == ["treemap", "treemap"]
     assert maps[0]["domain"]["x"] == [0, 1]
     assert maps[1]["domain"]["x"][1] < 1
-    table = page.dataframe[0].value
-    assert list(table.columns)[1:] == ["bart-base", "bert-base-uncased"]
+    assert areas(page)[-1]["head"][1:] == ["bart-base", "bert-base-uncased"]
     page.selectbox(key="beside").select("none").run()
     assert not page.exception
     assert "times as many" not in html(page)
