@@ -39,8 +39,10 @@ def verdict(chosen: Chosen) -> str:
         return _("Both texts are the same so far. Change a word of the other text, then press Enter.")
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
     contrast, expert = distance.contrast(a, b), levels.at_least("intermediate")
-    if contrast is None and not expert and _only_texts_differ(chosen):
-        return _("The tokens of the two texts do not pair up. Change only one word to see what it changes.")
+    if contrast is None and not expert:
+        if _only_texts_differ(chosen):
+            return _("The tokens of the two texts do not pair up. Change only one word to see what it changes.")
+        return _("A and B have other rows or columns: their maps are side by side, without a difference of the two.")
     said = _verdict(contrast, distance.mismatch(a, b), words=chosen.words)
     if expert or contrast is None or not contrast.mean > 0:
         return said

@@ -280,6 +280,9 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
 def test_a_beginner_is_told_how_texts_are_compared_that_do_not_pair_up(record: Record) -> None:
     app = opened(record, stand_in.record(("<s>", "a", "</s>")), a="cross L1H1", level="beginner")
     assert "The tokens of the two texts do not pair up." in words(app)
+    assert "A and B have other rows or columns" in words(
+        opened(record, a="encoder L0H1", b="cross L1H1", level="beginner")
+    )
     assert ".st-key-compare_maps { min-height: 0; }" in words(app)  # no place is kept for a difference
     assert ".st-key-compare_maps { min-height: 0; }" not in words(opened(record))
 
