@@ -55,11 +55,34 @@ def ended() -> None:
             show.note(sentence)
         heading = f"<h2 class='bv-card-title' tabindex='-1'>{html.escape(told)}</h2>"
         st.html(f"{heading}<p class='bv-learned'>{html.escape(lesson.learned)}</p>")
+        _score(lesson)
         if following is not None:
             label = _("Next: {number}. {title}", number=LESSONS.index(following) + 1, title=following.title)
             st.button(label, key="lesson_following", type="primary", on_click=state.start, args=(following.word, 0))
         else:
             page.link("quiz", _("Next: the quiz, about your own text"), icon=":material/arrow_forward:")
+
+
+def _score(lesson: Lesson) -> None:
+    """How many of the answers in this visit were right at once, and the steps that are worth another look."""
+    tries = state.current().tries.get(lesson.word, {})
+    if not tries:
+        return
+    right, again = sum(tries.values()), sorted(at for at, was_right in tries.items() if not was_right)
+    show.what_to_do(
+        plural(
+            "Right at the first try: {right} of {count} question.",
+            "Right at the first try: {right} of {count} questions.",
+            len(tries),
+            right=right,
+        )
+    )
+    if again:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="lesson_look_again"):
+            show.note(_("Worth another look:"))
+            for at in again:
+                label = _("Step {step}", step=at + 1)
+                st.button(label, key=f"look_again_{at}", type="tertiary", on_click=state.start, args=(lesson.word, at))
 
 
 def _after(lesson: Lesson) -> Lesson | None:

@@ -27,7 +27,7 @@ from bartviz.app.controls import large_type, pick
 from bartviz.app.frame import page_hooks, page_list, record_link
 from bartviz.app.state import session, url_state
 from bartviz.errors import BartvizError, TextError
-from bartviz.features.lessons.answers import Touched
+from bartviz.features.lessons.answers import Painted, Touched
 from bartviz.features.lessons.lesson import ADDRESS, Lesson, Reply, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import _
@@ -107,6 +107,7 @@ class LessonState:
     framed: bool = False  # whether the sidebar and the menu are there during a lesson
     reached: dict[str, int] = field(default_factory=dict)
     answered: dict[str, set[int]] = field(default_factory=dict)  # the steps of each lesson that were answered
+    tries: dict[str, dict[int, bool]] = field(default_factory=dict)  # whether a step's first was right
     places: dict[str, int] = field(default_factory=dict)  # the current step of each lesson
     before: _Before | None = None
     loan: _Loan | None = None
@@ -171,6 +172,12 @@ class LessonState:
             return at < self.reached.get(lesson.word, 0)
         return at in self.answered.get(lesson.word, ())
 
+    def note_try(self, *, right: bool) -> None:
+        """Note the first answer to the current step; an answer that was shown is none of the visitor's. A painted guess
+        is not right or wrong."""
+        if self.lesson is not None and self.step is not None and not isinstance(self.step.answer, Painted | None):
+            self.tries.setdefault(self.lesson.word, {}).setdefault(self.at, right)
+
     def is_done(self, lesson: Lesson) -> bool:
         """Whether every step of a lesson was answered."""
         return all(self.is_answered(lesson, at) for at in range(len(lesson.steps)))
@@ -225,6 +232,8 @@ def start(word: str, at: int) -> None:
     state = current()
     _save(state)
     state.own = state.awaited = None
+    if at == 0:
+        state.tries.pop(word, None)
     state.go(BY_WORD[word], at)
 
 
@@ -280,7 +289,9 @@ def reveal(shown: bool) -> None:
     """Show or hide the answer, and with it what was said of the visitor's: a callback."""
     state = current()
     state.shown = shown
-    if not shown:
+    if shown:
+        state.note_try(right=False)
+    else:
         state.said = None
 
 
@@ -296,6 +307,8 @@ def answer(said: Touched | float) -> None:
     if state.lesson is None:
         return
     state.said = state.lesson.reply(state.at, said, state.record)
+    if isinstance(state.said, Reply):
+        state.note_try(right=state.said.right)
     if isinstance(state.said, Reply) and state.said.settles:
         state.answered.setdefault(state.lesson.word, set()).add(state.at)
         state.shown = state.told = True
@@ -426,6 +439,7 @@ def _take_own(state: LessonState) -> None:
 
 def _begin_own(state: LessonState, lesson: Lesson, at: int, record: Record) -> None:
     state.own, state.awaited = record, None
+    state.tries.pop(lesson.word, None)
     state.go(lesson, at)
 
 

@@ -16,6 +16,7 @@ from bartviz.app.frame.settings import KEYS
 from bartviz.app.state import session
 from bartviz.features.lessons import heads_found
 from bartviz.features.lessons import parts_lesson_state as state
+from bartviz.features.lessons.answers import Choice
 from bartviz.features.lessons.lesson import ADDRESS, DEFAULTS, HOME, PICTURES, Lesson, Step
 from bartviz.features.lessons.parts_course import LESSONS
 from bartviz.language import LANGUAGES, speaking
@@ -246,6 +247,30 @@ def test_a_lesson_ends_in_one_thing_learned_and_the_next(app: App, lesson: Lesso
     page.button(key="lesson_following").click().run()
     assert LESSONS[1].title in words(page)
     assert html.escape(lesson.learned) not in words(page)
+
+
+@pytest.mark.slow
+def test_a_lesson_ends_with_what_was_right_at_once_and_what_to_look_at_again(app: App) -> None:
+    lesson, at = next((lesson, at) for lesson, at in STEPS if isinstance(lesson.steps[at].answer, Choice))
+    options = lesson.texts(at, records.read(lesson.steps[at].record)).options
+    test = app(lesson.steps[at].page, lesson=lesson.word, at=str(at + 1))
+    for number in sorted(range(len(options)), key=lambda number: options[number].right):  # the right one is the last
+        test.button(key=f"lesson_option_{number}").click().run()
+    assert walked(test).tries == {lesson.word: {at: False}}
+    other = next(one for one in range(len(lesson.steps)) if one != at)
+    walked(test).tries[lesson.word][other] = True
+    for _step in lesson.steps[at:]:
+        test.button(key="lesson_next").click().run()
+    assert "Right at the first try: 1 of 2 questions." in words(test)
+    assert [button.label for button in test.button if "look_again" in str(button.key)] == [f"Step {at + 1}"]
+
+
+@pytest.mark.slow
+def test_an_answer_that_was_shown_first_is_not_right_at_the_first_try(app: App) -> None:
+    test = app("start", lesson=LESSONS[0].word, at="1")
+    test.button(key="lesson_answer").click().run()
+    walked(test).note_try(right=True)
+    assert walked(test).tries == {LESSONS[0].word: {0: False}}
 
 
 @pytest.mark.slow
