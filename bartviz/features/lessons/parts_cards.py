@@ -21,8 +21,8 @@ def lead() -> str:
     reached = state.current().reached
     if not reached:
         return _(
-            "Each lesson is a short tour of the app, a few minutes long. The first four belong together and need no "
-            "prior knowledge; the others can be taken in any order."
+            "Each lesson is a short tour of the app. The first four belong together and need no prior knowledge; the "
+            "others can be taken in any order."
         )
     following, done = _next(), sum(map(_done, LESSONS))
     if following is None:

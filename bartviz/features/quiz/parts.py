@@ -35,7 +35,7 @@ TOUCH = {
     "cell": mark("Touch the cell in the map."),
     "map": mark("Touch the map."),
     "word": mark("Touch the token."),
-    "ribbon": mark("Touch the word."),
+    "ribbon": mark("Touch the word in the picture."),
 }
 
 
