@@ -6,6 +6,7 @@
 
 import { component } from "../../browser/shared/ready.js";
 
+const MANY = 18; // words of a line that are written larger than those of a longer one
 const SIDES = /** @type {const} */ (["source", "output"]);
 
 /** What a click on a word does: {chosen} is the word that waits for its partner, {link} the pair that is switched. */
@@ -63,6 +64,8 @@ class View {
 
   write() {
     this.root.setAttribute("aria-label", this.data.labels.both);
+    const longest = Math.max(...this.data.sides.map(({ words }) => words.length));
+    this.root.classList.toggle("many", longest > MANY);
     this.chosen = null;
     this.words = {};
     for (const side of SIDES) {

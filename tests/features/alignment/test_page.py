@@ -102,8 +102,12 @@ def test_an_alignment_made_by_hand_goes_into_the_link_of_a_text_and_comes_from_i
     assert at.query_params["gold"] == "0-0 1-1"
     at.text_area(gold.key_of(record)).set_value("3-4").run()
     assert at.query_params["gold"] == "3-4"
+    assert "judge" not in at.query_params
+    at.session_state["_gold_begun"] = {gold.key_of(record)}
+    at.run()
+    assert at.query_params["judge"] == "true"  # more links will be made
     press(at, "Clear")
-    assert "gold" not in at.query_params
+    assert not {"gold", "judge"} & {*at.query_params}
     assert at.text_area(gold.key_of(record)).value == ""
     at.text_area(gold.key_of(record)).set_value("0-0 " * 1100).run()
     assert "gold" not in at.query_params
