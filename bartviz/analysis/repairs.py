@@ -114,7 +114,8 @@ def notice(found: Repair) -> str:
     gone = len({*noised.lost, *noised.moved})
     if not gone:
         return _("Nothing was lost or moved here, so there is nothing to repair: draw again, or choose a longer text.")
-    parts = [_back(gone, [one for one in said if one.mark == "right"], bool(noised.lost))]
+    right = [one for one in said if one.mark == "right"]
+    parts = [_back(found.written.model.name, gone, right, bool(noised.lost))]
     mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
     if mistakes:
         parts.append(_("its most confident mistake is {word} ({likely})", **_word(_surest(mistakes))))
@@ -129,19 +130,21 @@ def notice(found: Repair) -> str:
     return "; ".join(parts) + "."
 
 
-def _back(gone: int, back: Sequence[Said], lost: bool) -> str:
+def _back(model: str, gone: int, back: Sequence[Said], lost: bool) -> str:
     """A clause: how many words were put back, and how sure the model was of one that had been lost."""
     if not lost:
         return plural(
-            "The model put back {back} of {count} moved word",
-            "The model put back {back} of {count} moved words",
+            "{model} put back {back} of {count} moved word",
+            "{model} put back {back} of {count} moved words",
             gone,
+            model=model,
             back=len(back),
         )
     said = plural(
-        "The model put back {back} of {count} lost word",
-        "The model put back {back} of {count} lost words",
+        "{model} put back {back} of {count} lost word",
+        "{model} put back {back} of {count} lost words",
         gone,
+        model=model,
         back=len(back),
     )
     return _("{said}; it was surest of {word} ({likely})", said=said, **_word(_surest(back))) if back else said

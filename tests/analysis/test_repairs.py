@@ -54,7 +54,7 @@ def test_moved_words_are_marked_in_the_score(found: Repair) -> None:
 
 
 def test_the_sentence_says_what_was_restored(found: Repair) -> None:
-    assert repairs.notice(found) == "The model put back 18 of 18 moved words."
+    assert repairs.notice(found) == f"{found.written.model.name} put back 18 of 18 moved words."
     ordered = tuple(sorted(found.noised.words, key=lambda word: word.origin))
     still = replace(found, noised=replace(found.noised, words=ordered))
     assert "Nothing was lost or moved" in repairs.notice(still)
