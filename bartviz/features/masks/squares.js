@@ -15,6 +15,7 @@ import {
   hatching,
   measured,
   pointOn,
+  roomBelow,
   typeSize,
   widest,
 } from "../../browser/shared/drawing.js";
@@ -28,6 +29,7 @@ import { onLight, sayTouched } from "../../browser/shared/touched.js";
 const GAP = 28, // pixels between squares
   LARGEST = 46, // pixels of a cell
   PAINTED = 34, // pixels of one that is painted: the result stands beside the square
+  PAINTED_LEAST = 18, // pixels of one where the window is low
   READABLE = 13, // pixels of a cell, from which squares stand beside each other
   NARROW = 560, // pixels, below which squares stand one under the other
   LETTER = 0.62, // of a size of type: how wide a letter is
@@ -50,6 +52,11 @@ export function layout(width, count, most, label, scale = 1, largest = LARGEST) 
     if (found.cell >= READABLE) return found;
   }
   return of(count);
+}
+
+/** The size of a painted cell, so that all rows are on the screen where they can be: room: the pixels for them. */
+export function lowered(cell, rows, room, scale = 1) {
+  return Math.min(cell, Math.max(PAINTED_LEAST * scale, room / rows));
 }
 
 /** The order of squares: one under the other, those with a closed cell come first, as the others are of one colour. */
@@ -467,6 +474,11 @@ class View {
       this.scale,
       this.paint ? PAINTED : LARGEST,
     );
+    if (this.paint) {
+      const { canvas, rows } = this.squares[0],
+        room = roomBelow(canvas) / (this.root.currentCSSZoom ?? 1) - this.place.top - BESIDE;
+      this.place.cell = lowered(this.place.cell, rows.length, room, this.scale);
+    }
     this.line.style.setProperty("--per-line", this.place.perLine);
     if (this.place.perLine !== before) this.arrange(this.place.perLine);
     this.draw();

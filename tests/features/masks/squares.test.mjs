@@ -1,7 +1,15 @@
 // How large the squares are, which labels are drawn, and what is painted, without a browser.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fitting, inOrder, labelled, layout, painted, partnerOf } from "../../../bartviz/features/masks/squares.js";
+import {
+  fitting,
+  inOrder,
+  labelled,
+  layout,
+  lowered,
+  painted,
+  partnerOf,
+} from "../../../bartviz/features/masks/squares.js";
 
 const LABEL = { row: 60, column: 60, over: 30 };
 
@@ -73,4 +81,12 @@ test("a row of the output and the row of the word that it is aligned to belong t
     [null, 0, 2],
   );
   assert.equal(partnerOf([], [], 1), null);
+});
+
+test("a painted square is as high as the window leaves room for, while its labels can be read", () => {
+  assert.equal(lowered(34, 8, 400), 34);
+  assert.equal(lowered(34, 8, 200), 25);
+  assert.equal(lowered(34, 8, 80), 18);
+  assert.equal(lowered(16, 8, 80), 16); // the line is narrower still
+  assert.equal(lowered(47, 8, 160, 1.4), 18 * 1.4);
 });
