@@ -198,6 +198,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
         way_back.begin(word)
         shown = None if refused else record
         if session.running() is not None:
+            st.html("<i class='bv-waits'></i>")
             progress.follow(session.running, key="cancel")
         elif shown is not None and entry.run:
             opened_now = sidebar.opened()

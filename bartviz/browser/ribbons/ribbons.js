@@ -293,7 +293,7 @@ class View {
     const order = this.data.below.map((word, index) => index).filter((index) => !this.data.below[index].special);
     const next = () => {
       const index = order.shift();
-      if (index === undefined) {
+      if (index === undefined || this.property("--bv-waits")) {
         this.stop();
         this.rest();
         return;
@@ -314,7 +314,12 @@ class View {
 
   /** Whether a lesson asks where it looks, so that the picture must not say it. */
   isAsked() {
-    return getComputedStyle(this.stage).getPropertyValue("--bv-said").trim() === "hidden";
+    return this.property("--bv-said") === "hidden";
+  }
+
+  /** What the page says of its parts, such as whether another run is under way. */
+  property(name) {
+    return getComputedStyle(this.stage).getPropertyValue(name).trim();
   }
 
   label() {

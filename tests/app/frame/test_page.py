@@ -103,6 +103,13 @@ def test_a_run_that_is_followed_after_it_was_watched_is_drawn_whole(app: App, mo
     assert [button.key for button in shown.button if str(button.key).startswith("cancel")] == ["cancel"]
 
 
+def test_the_picture_of_the_last_run_is_pale_while_another_goes_on(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "bv-waits" not in words(app("start"))
+    run = Running()
+    monkeypatch.setattr(session, "running", lambda: run)
+    assert "<i class='bv-waits'></i>" in words(app("start"))
+
+
 def test_an_untrained_network_is_marked_in_a_large_font(app: App) -> None:
     said = words(app(record=stand_in.record(trained=False)))
     assert "<p class='bv-untrained'>looks untrained: all normalisation gains are still about 1</p>" in said
