@@ -11,6 +11,7 @@ const MASKED = 250,
   ONE = 240; // the bytes of a masked cell and of a weight of 1
 const MOST_BEHIND = 11; // layers whose edges are drawn behind the first
 const ENDS = ["scores", "word", "gaps", "pair"]; // what boxes of the last column give
+const ONE_LINE = 8; // small maps beside each other, at most
 const AIR = 8; // pixels below the map
 const GROWS = 260; // milliseconds in which a box grows into its page
 
@@ -148,7 +149,7 @@ class View {
 
   maps({ shape: [layers, height, width], cells, names }) {
     const line = make("span", "maps");
-    line.style.setProperty("--count", layers);
+    line.style.setProperty("--count", layers > ONE_LINE ? Math.ceil(layers / 2) : layers);
     line.style.setProperty("--ratio", `${width} / ${height}`);
     const bytes = Uint8Array.from(cells);
     for (let layer = 0; layer < layers; layer += 1) {
