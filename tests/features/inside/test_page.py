@@ -1,5 +1,6 @@
 """The inside page as a script: the chosen head's numbers, odd links, records of one kind and without values."""
 
+import json
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
@@ -11,6 +12,7 @@ from bartviz.analysis import inside, start
 from bartviz.app.frame import page_list
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
+from tests.figures.shown import biased_record
 from tests.support import stand_in, visits
 from tests.support.pages import tables
 from tests.support.visits import words
@@ -127,6 +129,17 @@ def test_a_record_of_one_kind_is_drawn(record: Record, kind: Literal["encoder", 
 )
 def test_what_is_beside_attention(record: Record, tab: str, said: str) -> None:
     assert said in words(opened(record, around=tab))
+
+
+def test_scores_with_a_bias_are_drawn() -> None:
+    app = opened(biased_record())
+    assert not app.exception
+    drawn = [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")][:3]
+    assert [[trace["name"] for trace in part if trace["name"] != "keys"] for part in drawn] == [
+        ["q", "k", "q × k"],
+        ["scaled", "bias", "score", "weight"],
+        ["weight × v", "output"],
+    ]
 
 
 def test_a_row_has_the_same_name_on_each_page(record: Record) -> None:
