@@ -129,6 +129,16 @@ def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     assert "lesson=attention" in page.url
 
 
+@pytest.mark.thorough
+def test_in_a_low_window_the_ways_on_are_in_sight_below_the_picture(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/", size=(1366, 768))
+    settle(page)
+    expect(page.locator(".st-key-cards")).to_be_in_viewport(ratio=1)
+    page = visit(f"{shipped}/?large=true", size=(1366, 768))
+    settle(page)
+    expect(page.locator(".st-key-own_text input")).to_be_in_viewport(ratio=1)
+
+
 def test_on_a_phone_the_first_lesson_is_in_sight_below_the_picture(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/?level=beginner", size=(390, 844))
     lesson, word = page.get_by_role("button", name="The first lesson"), page.locator(".ribbons .below .word").nth(4)

@@ -3,7 +3,6 @@ not opened; or the own text of an earlier visit in this tab."""
 
 from __future__ import annotations
 
-import html
 from textwrap import shorten
 
 import streamlit as st
@@ -43,12 +42,6 @@ def draw(*, run: bool) -> None:
         text = shorten(kept["text"], 60, placeholder=" …")
         with _line(_("Earlier in this tab you ran a text of your own: “{text}”.", text=text)):
             st.button(_("Run it again"), key="opened_kept", on_click=sidebar.take_kept)
-
-
-def button() -> None:
-    """A place to drop a file on, or to press: a file that is dropped anywhere else on the page is opened as well."""
-    said = _("Drop a saved file or a text here, or choose one")
-    st.html(f"<button type='button' class='bv-open'>{html.escape(said)}</button>")
 
 
 def _line(sentence: str) -> DeltaGenerator:

@@ -9,17 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import sentence_words, start
 from bartviz.app.controls import show
-from bartviz.app.frame import (
-    fill_masks,
-    levels,
-    opened,
-    output_confidence,
-    page,
-    page_hooks,
-    page_list,
-    related_links,
-    sidebar,
-)
+from bartviz.app.frame import fill_masks, levels, output_confidence, page, page_hooks, page_list, related_links, sidebar
 from bartviz.app.state.result_cache import cached
 from bartviz.browser.ribbons.messages import lines
 from bartviz.features.start import parts_alive as alive
@@ -72,7 +62,8 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
         taps=taps,
         asked=word,
     )
-    show.note(_undrawn(whole))
+    if undrawn := _undrawn(whole):
+        show.note(undrawn)
 
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
@@ -148,7 +139,6 @@ def cards(record: Record | None, head: Head | None = None) -> None:
             text, button = st.columns([3, 1], vertical_alignment="bottom", gap="small")
             text.text_input(_("Use your own text"), key="own_text", max_chars=TYPED, placeholder=_("type here"))
             button.form_submit_button(_("Run"), width="stretch", on_click=sidebar.start_with_own, args=("own_text",))
-        opened.button()
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
-// A file that is dropped anywhere on a page reaches the sidebar's uploader, as does one that is chosen by a page's own
-// button. A file that is too large is not sent: the page says so in its own words, which Streamlit has in English only.
+// A file that is dropped anywhere on a page reaches the sidebar's uploader. A file that is too large is not sent: the page
+// says so in its own words, which Streamlit has in English only.
 
 const UPLOADER = ".st-key-file input[type='file']",
   OWN = "[data-testid='stFileUploaderDropzone']"; // Streamlit's uploaders take what is dropped on them
@@ -59,7 +59,4 @@ export function openFiles(limit) {
     give(event.dataTransfer.files);
   });
   document.addEventListener("change", (/** @type {any} */ event) => refuse(event, event.target.files), true);
-  document.addEventListener("click", ({ target }) => {
-    if (target instanceof Element && target.closest(".bv-open")) uploader()?.click();
-  });
 }
