@@ -46,7 +46,8 @@ def test_a_first_visit_is_light_and_share_stands_beside_the_title(
         page = context.new_page()
         most = told(document, pattern) * 4 / 3
         assert most / 4 < weighed(page, f"{shipped}/{word}") < most
-        share, title = page.get_by_role("button", name="Share").bounding_box(), page.locator("h1").bounding_box()
+        share = page.get_by_role("button", name="Share", exact=True).bounding_box()
+        title = page.locator("h1").bounding_box()
         assert share is not None
         assert title is not None
         assert share["x"] > title["x"] + 600
