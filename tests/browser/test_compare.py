@@ -82,7 +82,7 @@ def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) ->
     take(page, page.get_by_role("button", name="Save to open again", exact=True), tmp_path / "again.safetensors")
     assert store.read(tmp_path / "again.safetensors", Record)[0] == stand_in.record()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "again.safetensors"))
-    expect(page.get_by_text("B: cross L1H1 of stand-in")).to_be_visible()
+    expect(page.get_by_text("B: cross L1H1 of “")).to_be_visible()
     expect(page.get_by_text("A and B are the same")).to_be_visible()
 
 
