@@ -195,6 +195,12 @@ def test_a_task_that_is_begun_leaves_the_focus_where_its_answer_comes(visit: Ope
     expect(page.get_by_text("Not compared:")).to_be_visible()
 
 
+def test_the_menu_of_a_phone_shows_the_text_to_change_below_the_pages(visit: Open, server: str) -> None:
+    page = visit(f"{server}/heads", size=(390, 844))
+    page.get_by_role("button", name="Open the menu").tap()
+    expect(page.get_by_test_id("stSidebar").get_by_text("Text: type your own")).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize("locale", ["en-US", "ko-KR"])
 @pytest.mark.some("ko-KR")
 def test_no_name_in_the_menu_of_a_phone_is_cut_in_large_type(locale: str, visit: Open, server: str) -> None:

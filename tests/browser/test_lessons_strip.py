@@ -94,7 +94,7 @@ def test_what_was_moved_is_set_again_and_keys_are_left_alone_while_typing(server
     page.get_by_test_id("stHeader").wait_for()
     if page.get_by_test_id("stExpandSidebarButton").is_visible():
         page.get_by_test_id("stExpandSidebarButton").click()
-    field = page.get_by_label("Text", exact=True)
+    field = page.get_by_label("Text: type your own", exact=True)
     field.click()
     field.press_sequentially("nab")
     settle(page)

@@ -19,7 +19,7 @@ DROP = """([name, text]) => {
 
 
 def text_box(page: Page) -> Locator:
-    return page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text", exact=True)
+    return page.get_by_test_id("stSidebar").get_by_role("textbox", name="Text: type your own", exact=True)
 
 
 def type_and_run(page: Page, text: str) -> None:

@@ -337,7 +337,7 @@ def linked() -> bool:
 def _text() -> None:
     bind: Literal["query-params"] | None = "query-params" if linked() else None
     st.text_area(
-        _("Text"),
+        _("Text: type your own"),
         st.session_state["_source"],
         key="text",
         height=96,
