@@ -144,8 +144,8 @@ def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: st
 
 @pytest.mark.thorough
 def test_a_and_b_are_below_each_other_on_a_phone_and_keep_their_position(visit: Open, server: str) -> None:
-    page = visit(f"{server}/compare", size=(420, 900))
-    drawn(page, 1)
+    page = visit(f"{server}/compare?level=intermediate", size=(420, 900))
+    drawn(page)
     boxes = [page.locator(f".st-key-canvas_alone_compare_{letter}").bounding_box() for letter in "ab"]
     a, b = (box for box in boxes if box is not None)
     assert a["y"] + a["height"] <= b["y"]
