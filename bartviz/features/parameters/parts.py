@@ -203,11 +203,13 @@ def _both(models: tuple[Chosen, Chosen], trees: Sequence[Sequence[Area]], opened
     if opened.id == trees[0][0].id:
         table = parameter_totals.beside(models[0].rows, models[1].rows, (titles[0], titles[1]))
         ids = {matrix_titles.title(name): opens for name, opens in _OF_PARTS.items()}
-        there = {area.id for tree in trees for area in tree}
-        lines = [
-            (opens if (opens := ids.get(part)) in there else None, (part, f"{one:,}", f"{other:,}"))
-            for part, one, other in table.itertuples(index=False)
-        ]
+        there = [{area.id for area in tree} for tree in trees]
+        lines = []
+        for part, *counts in table.itertuples(index=False):
+            opens = ids.get(part)  # an area of each model that has this part
+            if not all(opens in known for known, count in zip(there, counts, strict=True) if count):
+                opens = None
+            lines.append((opens, (part, *(f"{count:,}" for count in counts))))
         open_area.table([_("Part"), *table.columns[1:]], lines, sums=True)
         return
     level = level_of(next(tree for tree in trees if opened in tree), opened.id)

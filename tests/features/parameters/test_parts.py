@@ -308,6 +308,9 @@ def test_a_model_beside_it_is_drawn_on_the_same_scale(app: App) -> None:
     assert maps[0]["domain"]["x"] == [0, 1]
     assert maps[1]["domain"]["x"][1] < 1
     assert areas(page)[-1]["head"][1:] == ["bart-base", "bert-base-uncased"]
+    opens = {row["cells"][0]: row["id"] for row in areas(page)[-1]["rows"]}
+    assert (opens["encoder layers"], opens["decoder layers"]) == ("encoder", "decoder")
+    assert opens["embeddings"] is None  # those of BERT are in its encoder, those of BART are shared
     page.selectbox(key="beside").select("none").run()
     assert not page.exception
     assert "times as many" not in html(page)
