@@ -29,6 +29,7 @@ import { onLight, sayTouched } from "../../browser/shared/touched.js";
 const GAP = 28, // pixels between squares
   LARGEST = 46, // pixels of a cell
   PAINTED = 34, // pixels of one that is painted: the result stands beside the square
+  PHONE = 768, // pixels of a window, below which the page scrolls and cells are painted by finger
   PAINTED_LEAST = 18, // pixels of one where the window is low
   READABLE = 13, // pixels of a cell, from which squares stand beside each other
   NARROW = 560, // pixels, below which squares stand one under the other
@@ -474,7 +475,7 @@ class View {
       this.scale,
       this.paint ? PAINTED : LARGEST,
     );
-    if (this.paint) {
+    if (this.paint && innerWidth >= PHONE) {
       const { canvas, rows } = this.squares[0],
         room = roomBelow(canvas) / (this.root.currentCSSZoom ?? 1) - this.place.top - BESIDE;
       this.place.cell = lowered(this.place.cell, rows.length, room, this.scale);
