@@ -86,7 +86,7 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 
 def places() -> tuple[list[DeltaGenerator], DeltaGenerator]:
     """The places of what is compared, of A, of B, and of another text or model; and the popover of further settings."""
-    *three, last = show.halves("pins", [2, 1.3, 1.3, 0.8], after=True)
+    *three, last = show.halves("pins", [1.35, 1.35, 1.35, 0.9])
     with last:
         popover = st.popover(_("Settings"), width="stretch")
     return [*three, st.container()], popover
@@ -96,7 +96,7 @@ def both(record: Record, measured: Measured, threshold: float, places: list[Delt
     """The pickers of what A is compared with (URL ``against``), of A, and of B."""
     what, first, second, below = places
     with what:
-        against = pick.one_of(_("Compare with another"), named(others.KINDS), key=others.KEY)
+        against = pick.select(_("Compare with another"), named(others.KINDS), key=others.KEY)
     with below:
         other = others.draw(against, record)
     kind = measured.kind if other is None else _kind_of_both(record, other, measured.kind)
@@ -181,9 +181,8 @@ def _choose(record: Record, letter: str, default: Head, threshold: float, *, oth
     options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A") if letter == "A" else _("Head B")
-    hint = _("L3H1 is head 1 of layer 3: layers and heads count from 0.") if letter == "A" else None
     called = cached(partial(_called, record, Head.parse(first).kind, threshold, options))
-    chosen = pick.select(label, called, key=letter.lower(), default=first, hint=hint)
+    chosen = pick.select(label, called, key=letter.lower(), default=first)
     return Pin(letter, record, Head.parse(chosen), other is not None)
 
 

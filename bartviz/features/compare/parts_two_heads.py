@@ -139,7 +139,9 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
             )
         else:
             message = mark("{letter}: {head}") if found is None else mark("{letter}: {head}, “{name}”")
-            show.note(_(message, name="" if found is None else found.title, **said), explains=explains)
+            called = _(message, name="" if found is None else found.title, **said)
+            count = _("(layer {layer}, head {number}, counted from 0)", layer=pin.head.layer, number=pin.head.head)
+            show.note(f"{called} {count}" if pin.letter == "A" else called)
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
     choice = canvas.show(

@@ -289,9 +289,9 @@ def test_a_beginner_is_told_how_texts_are_compared_that_do_not_pair_up(record: R
 
 def test_a_click_on_a_head_of_this_run_ends_the_comparison_with_another(record: Record) -> None:
     app = opened(record, records.encoder_only(), below="All heads", a="encoder L0H1")
-    assert app.button_group(key="against").value == "run"
+    assert app.selectbox(key="against").value == "run"
     app.button(key="pin_nearest").click().run()
-    assert app.button_group(key="against").value == "head"
+    assert app.selectbox(key="against").value == "head"
 
 
 def test_heads_that_are_alike_are_listed_in_pairs(record: Record) -> None:
