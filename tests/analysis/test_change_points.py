@@ -79,9 +79,14 @@ def test_texts_without_a_value_do_not_count() -> None:
 def test_the_same_seed_gives_the_same_numbers_and_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     values = drawn(np.random.default_rng(3), sigmoid(500, 0.3), 0.1)
     whole = change_points(values, STEPS, resamples=50, seed=7)
-    monkeypatch.setattr("bartviz.analysis.change_points._CELLS", 16 * 50 * 7)
     for name, numbers in vars(change_points(values, STEPS, resamples=50, seed=7)).items():
         np.testing.assert_array_equal(numbers, getattr(whole, name))
+    monkeypatch.setattr("bartviz.analysis.change_points._CELLS", 16 * 50 * 7)
+    for name, numbers in vars(change_points(values, STEPS, resamples=50, seed=7)).items():
+        if numbers.dtype.kind == "f":  # wide instructions sum a block in another order
+            np.testing.assert_allclose(numbers, getattr(whole, name), rtol=1e-12, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(numbers, getattr(whole, name))
 
 
 def test_one_moment_is_refused() -> None:

@@ -315,8 +315,10 @@ def test_a_model_that_is_loaded_at_once_does_not_overtake_the_entry(
     monkeypatch.setattr(Engine, "is_cached", lambda *_: False)
     engine.gate.submit("ahead", lambda ticket: held.wait(60))
     run = engine.start("a", Request("small-bert", TEXT))
-    while not len(engine.gate):
+    end = time.monotonic() + 30
+    while run.state != "waiting" and time.monotonic() < end:
         run.wait(0.01)
+    time.sleep(0.3)  # what is heard late has been heard
     assert (run.state, run.position, run.result) == ("waiting", 1, None)
     held.set()
     assert finished(run).state == "done"
