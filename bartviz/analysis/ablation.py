@@ -341,11 +341,13 @@ def _place(head: Head) -> tuple[Kind, int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """One token, one label of a text or of a token, or an answer, and its probability before and after."""
+    """One token, one label of a text or of a token, or an answer, and its probability before and after. ``row``: of
+    the stack that predicts the token; None for labels and answers."""
 
     token: str
     was: float
     now: float
+    row: int | None = None
 
 
 def most_moved(found: Ablation) -> Moved | None:
@@ -355,7 +357,7 @@ def most_moved(found: Ablation) -> Moved | None:
         return None if (said := _said(found)) is None else _moved_label(found, *said)
     was, now = (np.exp(one.log_probability) for one in (found.before, found.after))
     most = int(np.argmax(np.abs(now - was)))
-    return Moved(found.targets[most], float(was[most]), float(now[most]))
+    return Moved(found.targets[most], float(was[most]), float(now[most]), int(found.rows[most]))
 
 
 def _moved_label(found: Ablation, was: Prediction, now: Prediction) -> Moved | None:

@@ -332,6 +332,6 @@ def _order(shown: Table, found: Links) -> str:
     if crossed is not None:
         target, source = quote(shown.target.labels[crossed[1]]), quote(shown.source.labels[crossed[0]])
         return _(
-            "links cross where the order of words differs, as {target} with {source}", target=target, source=source
+            "links cross where the order of words differs, as with {source} and {target}", target=target, source=source
         )
     return _("no link crosses another: both texts have the same order") if len(found) > 1 else ""

@@ -299,8 +299,9 @@ MEASURES: Mapping[str, Measure] = {
             mark("one to one"),
             mark("Σ a(t, s) over words t, s that choose each other / number of words t"),
             mark(
-                "Weight on pairs of words that choose each other: the word of the output looks most at that of the "
-                "source, and no other word of the output looks at it more. Pieces are merged into words; special "
+                "The share of a head's weight on pairs of words that choose each other, whether or not one translates "
+                "the other: the word of the output looks most at that of the source, and no other word of the output "
+                "looks at it more. Pieces are merged into words; special "
                 "tokens are left out. It measures that words are paired, not that the pairs are right: a "
                 "head that links each word to the one after its translation scores as high. Only an "
                 "alignment made by hand can tell. Rows of a head whose first row attends mostly to special "

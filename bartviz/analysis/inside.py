@@ -265,7 +265,8 @@ def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -
     ordered = np.sort(one.scores[one.mask])
     if plain:
         return _(
-            "The question of {word} fits {key} best: it gets {share} of the attention.",
+            "In {head} the question of {word} fits the label of {key} best: {key} gets {share} of the attention.",
+            head=sentence_words.head_in_words(one.layer, one.head),
             word=predicts or one.asks,
             key=one.named(key),
             share=percent(float(one.weights[key])),

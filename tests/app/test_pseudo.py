@@ -71,7 +71,7 @@ def unspoken(text: str) -> str:
         if shorter == text:
             break
         text = shorter
-    return text
+    return re.sub(r"⟦[^⟦⟧]*$", " ", text)  # the first sentence of a longer text, such as a measure's definition
 
 
 def missing(found: Iterator[tuple[str, str]], cut: str = "") -> list[str]:
@@ -99,6 +99,7 @@ def told(word: str, found: Iterable[str]) -> str:
 
 def test_text_outside_of_brackets_is_found() -> None:
     assert unspoken("⟦all of ⟦it⟧ said⟧ 3").strip() == "3"
+    assert unspoken("⟦all⟧ not ⟦its first sentence.").strip() == "not"
     assert missing(iter([("html", "⟦one⟧ forgotten ⟦three⟧")])) == ["html: ⟦one⟧ forgotten ⟦three⟧: forgotten"]
     assert plain("<p title='told'>a &lt; b</p><style>c</style>").split() == ["a", "<", "b", "told"]
 

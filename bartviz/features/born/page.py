@@ -21,7 +21,7 @@ def _live() -> None:
     show.lead(
         _(
             "A network that knows nothing yet learns in your browser. Guess first which cells will stand out, "
-            "then press Start and watch its heads find their job."
+            "then press Start and watch its heads find their jobs."
         )
     )
     task = parts.task()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from bartviz.analysis import ablation as analysis
 from bartviz.analysis import prediction
-from bartviz.analysis.ablation import Ablation
+from bartviz.analysis.ablation import Ablation, Moved
 from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import padding
@@ -54,10 +54,10 @@ def meaning(found: Ablation) -> str:
         if before is not None and after is not None and before.ids.tolist() != after.ids.tolist():
             return _("The model now writes something else.")
         if found.effect > analysis.QUIET:
-            return _("The model still writes the same, and finds it even likelier.")
+            return _("The model still writes the same, and is even surer of it.")
         if found.effect < -analysis.QUIET:
-            return _("The model still writes the same, but finds it less likely.")
-        return _("The model still writes the same, and finds it about as likely.")
+            return _("The model still writes the same, but is less sure of it.")
+        return _("The model still writes the same, and is about as sure of it.")
     turned = len(found.turned)
     if not turned:
         return _("Its best guesses stay the same.")
@@ -156,11 +156,23 @@ def sentence(text: str) -> None:
     st.html(f"<p class='bv-lead bv-headline'>{html.escape(text)}</p>")
 
 
+def written(found: Ablation, moved: Moved) -> str:
+    """The text that the model wrote, as HTML, with the token in bold; empty for other models."""
+    record = found.record
+    span = None if record.output is None or moved.row is None else record.output.spans[moved.row]
+    if span is None or not record.target_text:
+        return ""
+    before, token, after = (record.target_text[part] for part in (slice(span[0]), slice(*span), slice(span[1], None)))
+    return f"{html.escape(before)}<b>{html.escape(token)}</b>{html.escape(after)}"
+
+
 def draw(found: Ablation) -> None:
-    """The token's two probabilities as bars, one above the other."""
+    """The text in which the token is, and its two probabilities as bars, one above the other."""
     moved = analysis.most_moved(found)
     if moved is None:
         return
+    if text := written(found, moved):
+        st.html(f"<p class='bv-written' dir='auto'>{text}</p>")
     silent = set(found.factors.values()) == {0.0} and not found.mean
     if silent:
         several = len(found.factors) > 1

@@ -39,7 +39,7 @@ WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mar
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
 TO_DO = mark(
-    "Touch a small square to see that head large, a word beside the large map to see where it looks. Layers and heads "
+    "Touch a small square to enlarge that head, or a word beside the large map to see where it looks. Layers and heads "
     "count from 0."
 )
 _CANVAS = "heads_canvas"

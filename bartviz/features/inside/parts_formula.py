@@ -71,7 +71,7 @@ def payload(one: Inside, of: int, predicts: str | None = None, *, within: str, p
             "next": _("One step forward"),
             "count": _("{step} of {count}"),
         },
-        "rest": _("Press play: it is computed step by step.") if plain else _(rest, head=one.name, width=one.width),
+        "rest": _("Press play to see it computed step by step.") if plain else _(rest, head=one.name, width=one.width),
     }
 
 

@@ -276,7 +276,8 @@ function hear(page) {
     mark(event.composedPath()[0], /** @type {CustomEvent} */ (event).detail?.label);
     strip.then(/** @type {CustomEvent} */ (event).detail);
   });
-  for (const type of ["pointerdown", "keydown"])
+  // A click may come alone, from a screen reader.
+  for (const type of ["pointerdown", "keydown", "click"])
     page.addEventListener(
       type,
       () => {

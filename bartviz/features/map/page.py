@@ -17,10 +17,9 @@ def main() -> None:
     record = page.begin("map")
     with show.place("lead"):
         say = numbers.sentence if levels.at_least("intermediate") else numbers.plainly
-        show.lead(say(record.model))
+        show.lead(f"{say(record.model)} {_('Press a box to open its page.')}")
     with st.container(key="map_drawn"):
         parts.show(record, small=levels.at_least("intermediate"))
-    show.note(_("Read each column from top to bottom. Press a box: its page shows the same text there."))
     if levels.at_least("intermediate"):
         show.note(" ".join([numbers.order(record.model), *parts.said_of_twins(record)]))
     if not record.from_weights:

@@ -67,7 +67,7 @@ def payload(record: Record, columns: tuple[Column, ...], *, plain: bool = False)
                 "stack": column.stack,
                 "title": sentence_words.kind_alone(column.stack),
                 "layers": column.layers,
-                "repeated": _("{layers} layers, each of these parts", layers=column.layers),
+                "repeated": _("{layers} layers, each with these parts", layers=column.layers),
                 "before": [drawn(column, box, next(boxes)) for box in column.before],
                 "layer": [[drawn(column, box, next(boxes)) for box in group] for group in column.layer],
                 "after": [drawn(column, box, next(boxes)) for box in column.after],

@@ -61,14 +61,16 @@ def _bert(text: str, seed: int) -> Example:
         seen[place] = "[MASK]" if draw < 0.8 else other if draw < 0.9 else clean[place]
     reads = _joined(masked, [seen.get(index, word) for index, word in enumerate(clean)])
     predicts = " … ".join(clean[index] for index in lost)
-    why = mark("only the chosen words count: most became [MASK], one in ten another word, one in ten stayed")
+    why = mark(
+        "only the chosen words are scored: 8 in 10 become [MASK], 1 in 10 another word, and 1 in 10 stays as it is"
+    )
     return Example(BERT.name, f"[CLS] {reads} [SEP]", None, predicts, why)
 
 
 def _bart(text: str, seed: int) -> Example:
     random = np.random.default_rng(seed)
     noised = text_infilling(sentence_permutation(text, random).text, random)
-    why = mark("the whole clean text, word by word: each mask hides none, one or several words")
+    why = mark("the whole clean text, word by word; a mask may stand for no word, one or several")
     return Example(BART.name, f"<s> {noised.text} </s>", f"</s> <s> {text}", f"<s> {text} </s>", why)
 
 

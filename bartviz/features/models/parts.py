@@ -36,7 +36,7 @@ SETS = {
 }
 BAR = mark(
     "A bar is a layer. Its length is the model's width, the count of numbers for each token; its colours divide the "
-    "layer's parameters."
+    "layer's parameters. Embeddings are not drawn."
 )
 _STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}

@@ -106,7 +106,9 @@ def choose() -> tuple[Chosen, Chosen | None]:
 def _beside(names: Sequence[str]) -> Chosen | None:
     """The model that is compared; None without one, or where its configuration cannot be read."""
     labels = {NOTHING: _("no other model")} | {name: name for name in names}
-    name = pick.select(_("Beside"), labels, key="beside", default=NOTHING, hint=_("Another model, on the same scale."))
+    name = pick.select(
+        _("Compare with"), labels, key="beside", default=NOTHING, hint=_("Another model, on the same scale.")
+    )
     if name == NOTHING:
         return None
     try:

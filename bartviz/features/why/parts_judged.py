@@ -47,12 +47,18 @@ def judged(record: Record, methods: Sequence[str], by: Operator) -> Judged | Ref
 def with_verdict(said: str, verdict: Verdict) -> str:
     """A sentence of what a method names, which begins with the verdict where that is no good one."""
     if verdict == BETTER:
-        worth = _("Averaged over all that was written, words found this way matter more than random ones.")
+        worth = _(
+            "A check over all that was written: without the words found this way it is less likely than without "
+            "random ones."
+        )
         return f"{said} {worth}"
     if verdict == ALIKE:
-        worth = _("Averaged over all that was written, words found this way could not be told apart from random ones:")
+        worth = _("A check over all that was written cannot tell the words found this way from random ones:")
     else:
-        worth = _("Averaged over all that was written, words found this way matter less than random ones:")
+        worth = _(
+            "A check over all that was written: without the words found this way it is likelier than without "
+            "random ones."
+        )
     return f"{worth} {said}"
 
 
@@ -78,7 +84,7 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
     if any(shown.source[i].share < numbers.FAINTEST for i in strong):
         named = _("{words} (some too faint to see)", words=named)
     show.note(
-        _("The strongest, to remove: {words}. To compare, as many at random: {others}.", words=named, others=drawn)
+        _("The button removes {words}, and to compare as many random words: {others}.", words=named, others=drawn)
     )
     found = experiment_tasks.ask("why_remove", record, key, work, button=label)
     if isinstance(found, Refused):

@@ -124,7 +124,7 @@ def test_the_frame_in_korean(app: App, answers: Answers) -> None:
     answers.answer = answer
     page = app("heads", lang="ko")
     assert [title.value for title in page.title] != ["Where does each head look?"]
-    assert page.text_area(key="text").label == "텍스트"
+    assert page.text_area(key="text").label == "텍스트: 직접 써 보세요"
     page = press(page, "실행")
     assert not page.exception
     assert len(answers.asked) == 1

@@ -78,6 +78,7 @@ def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: A
     assert moved is not None
     assert moved.was - moved.now > 0.1
     said = words(page)
+    assert (record.target_text or "").replace(f" {moved.token} ", f" <b>{moved.token}</b> ", 1) in said
     assert f"Without this head: “{moved.token}” {percent(moved.was)} → {percent(moved.now)}" in said
     assert f"Of all heads this sentence needs {heads.NEEDED} most." in said
     other = words(app("experiments", record=record, level="beginner", silenced="cross L3H1"))

@@ -93,7 +93,8 @@ def test_a_beginner_reads_shares_and_no_formula(record: Record) -> None:
     said = words(visits.opened("inside", record, kind="Encoder", layer="1", head="2", row="3"))
     one = inside.inside(record.attention("encoder"), 1, 2, 3)
     share = percent(float(one.weights[one.strongest]))
-    assert f"fits {one.named(one.strongest)} best: it gets {share} of the attention." in said
+    best = one.named(one.strongest)
+    assert f"fits the label of {best} best: {best} gets {share} of the attention." in said
     assert one.factor not in said
 
 

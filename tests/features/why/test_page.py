@@ -264,10 +264,12 @@ def test_a_new_text_has_a_word_only_as_a_whole(text: str, word: str, there: bool
 
 def test_the_sentence_begins_with_the_verdict_where_a_method_is_no_better_than_chance() -> None:
     said = "“a”: b."
-    found = "Averaged over all that was written, words found this way"
-    assert judging.with_verdict(said, ALIKE) == f"{found} could not be told apart from random ones: {said}"
-    assert judging.with_verdict(said, WORSE) == f"{found} matter less than random ones: {said}"
-    assert judging.with_verdict(said, BETTER) == f"{said} {found} matter more than random ones."
+    check = "A check over all that was written"
+    without = "without the words found this way it is {than} than without random ones."
+    alike = f"{check} cannot tell the words found this way from random ones: {said}"
+    assert judging.with_verdict(said, ALIKE) == alike
+    assert judging.with_verdict(said, WORSE) == f"{check}: {without.format(than='likelier')} {said}"
+    assert judging.with_verdict(said, BETTER) == f"{said} {check}: {without.format(than='less likely')}"
 
 
 @pytest.mark.slow
@@ -362,4 +364,4 @@ def test_the_words_that_the_button_removes_are_named_before_it_is_pressed(
     for words in numbers.to_remove(record, places[at], shown):
         assert words
         for i in words:
-            assert f"“{shown.source[i].word.text}”" in visits.words(page).split("The strongest")[1]
+            assert f"“{shown.source[i].word.text}”" in visits.words(page).split("The button removes")[1]
