@@ -74,7 +74,8 @@ class Contrast:
     ``difference`` (R, C) is B's weight minus A's: positive where B looks more; ``distance`` (R,) the Jensen-Shannon
     distance of each row, NaN for a row without a choice; ``mean`` its mean over the rows that have one and are no
     special tokens (over all that have one, where only special tokens do). There are ``rows`` of these, and in ``alike``
-    of them A and B have their largest weight in the same column; they differ most in the row ``furthest``.
+    of them A and B have their largest weight in the same column; they differ most in the row ``furthest``. In ``late``
+    B has it where A has it one row before, in ``early`` A where B has it; ``following`` of the rows have one before.
     """
 
     difference: Floats
@@ -83,6 +84,9 @@ class Contrast:
     rows: int
     alike: int
     furthest: int
+    late: int
+    early: int
+    following: int
 
 
 def contrast(a: View, b: View) -> Contrast | None:
@@ -94,10 +98,16 @@ def contrast(a: View, b: View) -> Contrast | None:
     plain = rows & ~a.query_special
     taken = plain if plain.any() else rows
     mean = float(found[taken].mean()) if rows.any() else float("nan")
-    alike = a.weights.argmax(axis=1) == b.weights.argmax(axis=1)
+    first, second = a.weights.argmax(axis=1), b.weights.argmax(axis=1)
+    alike, after = first == second, taken[1:]
+    shifted = [
+        int((one[after] == other[:-1][after]).sum()) for one, other in ((second[1:], first), (first[1:], second))
+    ]
     furthest = int(np.where(taken, np.nan_to_num(found), -1).argmax())
     difference = np.asarray(b.weights - a.weights, np.float32)
-    return Contrast(difference, found, mean, int(taken.sum()), int(alike[taken].sum()), furthest)
+    return Contrast(
+        difference, found, mean, int(taken.sum()), int(alike[taken].sum()), furthest, *shifted, int(after.sum())
+    )
 
 
 _OTHER_ROWS = mark(

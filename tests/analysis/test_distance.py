@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -94,6 +96,17 @@ def test_a_difference_is_b_minus_a_and_needs_the_same_tokens() -> None:
     short = records.encoder_only(("<s>", "a", "</s>")).attention("encoder")
     assert "A has 9 rows and B 3" in distance.mismatch(other, head_view.view(short, 0, 0))
     assert distance.mismatch(a, b) == ""
+
+
+def test_a_head_that_looks_where_another_looked_one_row_above_is_late() -> None:
+    view = head_view.view(records.encoder_only(("<s>", "a", "b", "c", "</s>")).attention("encoder"), 0, 0)
+    rows = np.eye(5, dtype=np.float32)
+    a, b = replace(view, weights=rows), replace(view, weights=np.roll(rows, 1, axis=0))  # b: the row above's column
+    found, other = distance.contrast(a, b), distance.contrast(b, a)
+    assert found is not None
+    assert other is not None
+    assert (found.alike, found.late, found.early, found.following) == (0, 3, 0, 3)  # a, b and c
+    assert (other.alike, other.late, other.early, other.following) == (0, 0, 3, 3)
 
 
 def test_texts_with_a_word_replaced_are_subtracted_place_by_place() -> None:

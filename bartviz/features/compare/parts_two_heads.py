@@ -46,8 +46,21 @@ def verdict(chosen: Chosen) -> str:
     said = _verdict(contrast, distance.mismatch(a, b), words=chosen.words)
     if expert or contrast is None or not contrast.mean > 0:
         return said
+    if shift := _shift(contrast):
+        return f"{said} {shift} {_('Touch a row to see it in both.')}"
     furthest = distance.paired(a.query_labels, b.query_labels)[contrast.furthest]
     return f"{said} {_('They differ most in the row “{row}”. Touch a row to see it in both.', row=furthest)}"
+
+
+def _shift(contrast: distance.Contrast) -> str:
+    """Where one of them looks in most rows where the other one looked a row before; else empty."""
+    for count, message in (
+        (contrast.late, mark("In {count} of {rows} rows B looks where A looks one row above.")),
+        (contrast.early, mark("In {count} of {rows} rows A looks where B looks one row above.")),
+    ):
+        if 2 * count > contrast.following and count > contrast.alike:
+            return _(message, count=count, rows=contrast.following)
+    return ""
 
 
 def _only_texts_differ(chosen: Chosen) -> bool:

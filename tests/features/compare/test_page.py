@@ -18,7 +18,8 @@ from bartviz.app.controls import tasks
 from bartviz.app.state import session
 from bartviz.browser.canvas.data import codes, decode
 from bartviz.features.compare import numbers_similar as similar
-from bartviz.record.record import Record
+from bartviz.record.record import Record, open_record
+from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
 from tests.support.pages import tables
 
@@ -101,6 +102,18 @@ def test_with_merged_words_the_distance_is_between_words(record: Record) -> None
     pins: dict[str, Any] = {"a": "encoder L0H1", "b": "encoder L2H3", "kind": "Encoder"}
     assert "(Jensen-Shannon distance: 0" in words(opened(record, **pins))
     assert "(Jensen-Shannon distance between words: 0" in words(opened(record, words="true", **pins))
+
+
+def test_a_beginner_reads_that_one_head_looks_where_the_other_looked_a_row_above() -> None:
+    record = open_record(first_record.FILE)
+    said = words(opened(record, a="cross L3H1", b="cross L1H4", level="beginner"))
+    rows = record.rows("cross")
+    a, b = (head_view.view(record.attention("cross"), layer, head, query=rows) for layer, head in ((3, 1), (1, 4)))
+    first, second = a.weights.argmax(axis=1), b.weights.argmax(axis=1)
+    counted = [t for t in range(1, len(first)) if not a.query_special[t]]
+    late = sum(second[t] == first[t - 1] for t in counted)
+    assert late > len(counted) / 2
+    assert f"In {late} of {len(counted)} rows B looks where A looks one row above." in said
 
 
 def test_a_beginner_reads_what_differs_and_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
