@@ -100,14 +100,13 @@ def contrast(a: View, b: View) -> Contrast | None:
     mean = float(found[taken].mean()) if rows.any() else float("nan")
     first, second = a.weights.argmax(axis=1), b.weights.argmax(axis=1)
     alike, after = first == second, taken[1:]
-    shifted = [
+    late, early = (
         int((one[after] == other[:-1][after]).sum()) for one, other in ((second[1:], first), (first[1:], second))
-    ]
+    )
     furthest = int(np.where(taken, np.nan_to_num(found), -1).argmax())
     difference = np.asarray(b.weights - a.weights, np.float32)
-    return Contrast(
-        difference, found, mean, int(taken.sum()), int(alike[taken].sum()), furthest, *shifted, int(after.sum())
-    )
+    counts = int(taken.sum()), int(alike[taken].sum())
+    return Contrast(difference, found, mean, *counts, furthest, late, early, int(after.sum()))
 
 
 _OTHER_ROWS = mark(
