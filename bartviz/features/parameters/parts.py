@@ -177,7 +177,7 @@ def two(chosen: Chosen, other: Chosen) -> str:
             show.figure(drawn, key="parameters" if number == 0 else "parameters_beside", alt=alt)
     open_area.listen()
     legend([*chosen.rows, *other.rows], counted=False)
-    show.note(_("One scale: the same area is the same number of parameters in both."))
+    show.note(_("One scale: about the same area is about the same number of parameters in both."))
     _both(models, trees, opened)
     if whole:
         return parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title))
