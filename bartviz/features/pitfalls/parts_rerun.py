@@ -36,6 +36,10 @@ READINGS = ("best head", "mean attention")  # of METHODS, those that read nothin
 RANDOM_SEED = 0
 LARGE = 50_000_000
 """Parameters from which a second network (200 MB) is created only on request."""
+ALIKE = 0.005
+"""Two probabilities of a text are alike if their logarithms differ by less: by half of a per cent."""
+TINY = 0.001  # what ``percent`` writes without digits
+LOG_MOST = 700.0  # the exponential of more is not a number of 64 bits
 
 
 def surprise(record: Record) -> None:
@@ -62,27 +66,55 @@ def surprise(record: Record) -> None:
 
 
 def surprise_sentence(before: Guesses, after: Guesses) -> str:
-    """What happens to the probability of the whole text, the product of its tokens', when a head is silenced."""
-    was, now = (float(np.exp(one.log_probability.sum(dtype=np.float64))) for one in (before, after))
-    said = {"before": percent(was), "after": percent(now)}
-    if said["before"] == said["after"]:
+    """What happens to the probability of the whole text, the product of its tokens', when a head is silenced.
+
+    Both probabilities are told where a reader can compare them, else their quotient: those of long texts are tiny.
+    """
+    was, now = (float(one.log_probability.sum(dtype=np.float64)) for one in (before, after))
+    said = {"before": _share(was), "after": _share(now)}
+    tiny = percent(TINY / 2) in said.values()
+    if abs(now - was) < ALIKE:
+        if tiny:
+            return _(
+                "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
+                "model finds the same text just as likely."
+            )
         return _(
             "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
             "model finds the same text just as likely: {before}.",
-            **said,
+            before=said["before"],
         )
+    told = not tiny and said["before"] != said["after"]
     if now > was:
+        if told:
+            return _(
+                "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
+                "model finds the same text no less likely: {after} instead of {before}.",
+                **said,
+            )
         return _(
             "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-            "model finds the same text no less likely: {after} instead of {before}.",
+            "model finds the same text no less likely: {times:,.2f} times as likely as before.",
+            times=math.exp(min(now - was, LOG_MOST)),
+        )
+    if told:
+        return _(
+            "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
+            "model finds the same text less likely: {after} instead of {before}. That is an effect; the picture alone "
+            "shows none.",
             **said,
         )
     return _(
-        "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-        "model finds the same text less likely: {after} instead of {before}. That is an effect; the picture alone "
-        "shows none.",
-        **said,
+        "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the model "
+        "finds the same text less likely: its probability is {share} of what it was. That is an effect; the picture "
+        "alone shows none.",
+        share=_share(now - was),
     )
+
+
+def _share(logarithm: float) -> str:
+    """A share in per cent, from its natural logarithm: never 0%, however small."""
+    return percent(math.exp(max(logarithm, -LOG_MOST)))
 
 
 def silence(record: Record) -> None:

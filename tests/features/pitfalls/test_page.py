@@ -125,6 +125,21 @@ def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     assert "just as likely: 40%" in surprise_sentence(whole, guesses(0.8, 0.5))
 
 
+def test_the_surprise_of_a_long_text_compares_probabilities_that_are_too_small_to_tell() -> None:
+    long = [0.5] * 30  # about one in a billion
+    assert surprise_sentence(guesses(*long), guesses(*long)).endswith("just as likely.")
+    assert "less likely: its probability is 50% of what it was" in surprise_sentence(
+        guesses(*long), guesses(*long[1:], 0.25)
+    )
+    assert "no less likely: 2.00 times as likely as before" in surprise_sentence(
+        guesses(*long), guesses(*long[1:], 1.0)
+    )
+    same = guesses(0.403), guesses(0.397)  # both are 40%, and not the same
+    assert "its probability is 99% of what it was" in surprise_sentence(*same)
+    lost = guesses(0.4), guesses(*[1e-30] * 20)  # less than a number of 64 bits can be
+    assert "its probability is <0.1% of what it was" in surprise_sentence(*lost)
+
+
 @pytest.mark.slow
 def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely() -> None:
     """The surprise after the first pitfall is there: without the head that is drawn the sentence is likelier."""
