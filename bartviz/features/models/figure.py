@@ -1,7 +1,7 @@
 """The layers of models side by side: their parts, width and number.
 
 Encoder to the left in teal, decoder to the right in vermilion, its cross-attention violet; the first layer is below.
-Between them is a gap: a layer of one is no part of a layer of the other.
+Between them is a gap: a layer of one is no part of a layer of the other. A model of one side takes the room of one.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ SUBLAYERS = {
 
 
 APART = 0.1  # of the widest model: between encoder and decoder
+HIGH = 320  # pixels of the deepest model's layers, so that all are on one screen
+BESIDE = 0.08  # of it: between the bars and the edge of their panel
 
 
 def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None) -> go.Figure:
@@ -44,23 +46,23 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
     step = max(1, deepest // 6)  # the last layer has a number, too
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"barmode": "overlay", "bargap": 0.25, "showlegend": False, "annotations": []}
-    gap = 0.03
-    share = (1 - gap * (len(subjects) - 1)) / len(subjects)
-    for number, one in enumerate(subjects):
+    gap, left, gutter = 0.04, 0.0, widest * APART / 2
+    ranges = [_range(one, widest, gutter) for one in subjects]
+    scale = (1 - gap * (len(subjects) - 1)) / sum(end - start for start, end in ranges)  # one for all panels
+    for number, (one, (start, end)) in enumerate(zip(subjects, ranges, strict=True)):
         suffix = "" if number == 0 else str(number + 1)
-        left = number * (share + gap)
-        gutter = widest * APART / 2
+        share = scale * (end - start)
         traces += _bars(one, f"x{suffix}", gutter, dark)
-        reach = widest * 1.04 + gutter
         layout[f"xaxis{suffix}"] = {
-            "domain": [left, left + share],
-            "range": [-reach, reach],
+            "domain": [left, min(left + share, 1.0)],
+            "range": [start, end],
             "showgrid": False,
             "showticklabels": False,
             "fixedrange": True,
             "anchor": "y",
         }
-        layout["annotations"] += _titles(one, f"x{suffix}", gutter, dark)
+        layout["annotations"] += _titles(one, f"x{suffix}", gutter, widest, dark)
+        left += share + gap
     layout["yaxis"] = {
         "range": [-0.6, deepest + 0.4],
         "title": {"text": _("layer, from below")},
@@ -68,8 +70,22 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
         "fixedrange": True,
         "tickvals": [*range(0, deepest, step)],
     }
-    layout["margin"] = {"l": 8, "r": 28, "t": 56, "b": 8}  # a title over the right half alone is wider than that half
-    return theme.build(traces, layout, dark=dark, height=height or 130 + 18 * max(deepest, 6))
+    layout["margin"] = {"l": 8, "r": 28, "t": 66, "b": 8}  # a title may be wider than the bars of one side
+    return theme.build(traces, layout, dark=dark, height=height or 130 + min(18 * max(deepest, 6), HIGH))
+
+
+def _range(one: Subject, widest: int, gutter: float) -> tuple[float, float]:
+    """The ends of a model's panel: both sides, or the one that it has, in the middle."""
+    reach = (1 + BESIDE) * widest + gutter
+    if _side(one) == 0:
+        return -reach, reach
+    middle = _side(one) * (gutter + 0.5 * one.sizes.width)
+    return middle - (0.5 + BESIDE) * widest, middle + (0.5 + BESIDE) * widest
+
+
+def _side(one: Subject) -> int:
+    """-1 of an encoder alone, 1 of a decoder alone, 0 of both."""
+    return 0 if one.sizes.encoder and one.sizes.decoder else -1 if one.sizes.encoder else 1
 
 
 def _bars(one: Subject, axis: str, gutter: float, dark: bool) -> Iterator[dict[str, Any]]:
@@ -129,44 +145,46 @@ def _kind(side: str, name: str) -> Kind:
     return "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
 
 
-def _titles(one: Subject, axis: str, gutter: float, dark: bool) -> Iterator[dict[str, Any]]:
-    """The model's name and size in the middle of its bars, and the names of its sides."""
-    side = 0 if one.sizes.encoder and one.sizes.decoder else -1 if one.sizes.encoder else 1
+def _titles(one: Subject, axis: str, gutter: float, widest: int, dark: bool) -> Iterator[dict[str, Any]]:
+    """Above the model's bars its family, name and size, and above each side the name of the side."""
+    side = _side(one)
     middle = side * (gutter + 0.5 * one.sizes.width)
     total = parameter_totals.total(one.rows)
-    name = theme.escape(_brief(one.name))
     said = (
         _("{count:,.0f} M parameters", count=total / 1e6)
         if total >= 1e7
         else _("{count:,.1f} M parameters", count=total / 1e6)
     )
+    top = max(stack.layers for stack in one.stacks) - 0.4
+    small = "<br><span style='font-size:11px'>"  # three fit side by side on a phone
     yield {
-        "text": f"<b>{name}</b><br><span style='font-size:11px'>{said}</span>",  # three fit side by side on a phone
+        "text": f"<b>{theme.escape(one.sizes.family.title)}</b>"
+        f"{small}{theme.escape(_brief(one.name))}</span>{small}{said}</span>",
         "x": middle,
-        "y": 1,
+        "y": top,
+        "yshift": 18,
         "xref": axis,
-        "yref": "paper",
+        "yref": "y",
         "showarrow": False,
         "xanchor": "center",
         "yanchor": "bottom",
         "align": "center",
-        "font": {"size": 13},
+        "font": {"size": 14},
     }
-    faint = {"size": 12, "color": theme.palette(dark).faint}
-    both = one.sizes.encoder is not None and one.sizes.decoder is not None
-    for stack, side, label in ((one.sizes.encoder, -1, _("encoder")), (one.sizes.decoder, 1, _("decoder"))):
+    names = {-1: _("encoder"), 1: _("decoder")} if side == 0 else {-1: _("encoder only"), 1: _("decoder only")}
+    away = gutter + (max(0.5 * one.sizes.width, 0.36 * widest) if side == 0 else 0.5 * one.sizes.width)
+    for stack, where in ((one.sizes.encoder, -1), (one.sizes.decoder, 1)):
         if stack is not None:
-            # on both sides of the gap, where the names stay apart however narrow the bars are
-            place = {"x": side * gutter, "xanchor": "right" if side < 0 else "left"}
             yield {
-                "text": label,
-                **(place if both else {"x": middle, "xanchor": "center"}),
+                "text": names[where],
+                "x": where * away,  # the names stay apart however narrow the bars are
                 "y": stack.layers - 0.4,
                 "xref": axis,
                 "yref": "y",
                 "showarrow": False,
+                "xanchor": "center",
                 "yanchor": "bottom",
-                "font": faint,
+                "font": {"size": 12, "color": theme.palette(dark).faint},
             }
 
 

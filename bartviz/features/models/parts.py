@@ -75,18 +75,21 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
     entries = {_(SUBLAYERS[part]): colors for part, colors in legend(subjects, dark=page.dark()).items()}
     show.legend(entries, label=_("Parts of a layer"))
     show.note(_(BAR))
+    if not {one.name for one in subjects} & set(learned.MODELS):
+        hint = _("None of these models ships with this app. Small ones that you can open at once: “{choice}”.")
+        show.note(hint.replace("{choice}", _(SETS["small"][0])))
 
 
 def simply(subjects: Sequence[Subject]) -> str:
-    """Which of the models only read, which only write, which do both: what one sees first in the drawing."""
+    """Which families only read, which only write, which do both: what one sees first in the drawing."""
     said = {
-        "encoder": mark("Only reads: {names}."),
-        "decoder": mark("Only writes: {names}."),
-        "encoder-decoder": mark("Reads a text and writes one: {names}."),
+        "encoder": mark("Encoder only, reads a text: {names}."),
+        "decoder": mark("Decoder only, continues a text: {names}."),
+        "encoder-decoder": mark("Encoder and decoder, reads a text and writes another: {names}."),
     }
-    found: dict[str, list[str]] = {}  # in the order of the drawing
+    found: dict[str, dict[str, None]] = {}  # in the order of the drawing
     for one in subjects:
-        found.setdefault(one.sizes.family.kind, []).append(one.name.rsplit("/", 1)[-1])
+        found.setdefault(one.sizes.family.kind, {})[one.sizes.family.title] = None
     return " ".join(_(said[kind], names=", ".join(names)) for kind, names in found.items())
 
 

@@ -1,14 +1,17 @@
-"""The task of each model that ships: one line, and one example from its own run."""
+"""The task of each model that ships: one line, one example from its own run, and the way to its attention."""
 
 from __future__ import annotations
 
 import html
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.app import streamlit_internals
 from bartviz.app.controls import tasks
+from bartviz.app.frame import page_list, sidebar, way_back
 from bartviz.app.frame.fill_masks import FILLER
 from bartviz.app.state import session
 from bartviz.families.catalogue import entry
@@ -43,7 +46,9 @@ def draw() -> None:
         record = records.read(RUN)
         _filled()
         _card(DENOISER, ROTATED, RESTORED)
+        _open(DENOISER, ROTATED)
         _card(TRANSLATOR, record.source_text, record.target_text or "")
+        _open(TRANSLATOR, record.source_text)
 
 
 def _filled() -> None:
@@ -55,6 +60,7 @@ def _filled() -> None:
         made = "…" if guesses is None else ", ".join(f"{word} ({percent(share)})" for word, share in guesses)
         with above:
             _card(FILLER, TEXT.replace("<mask>", "[MASK]"), made)
+    _open(FILLER, TEXT.replace("<mask>", "[MASK]"))
 
 
 def _guess(model: Model, ticket: Ticket[tuple[tuple[str, float], ...]]) -> tuple[tuple[str, float], ...]:
@@ -63,6 +69,17 @@ def _guess(model: Model, ticket: Ticket[tuple[tuple[str, float], ...]]) -> tuple
 
     found: Guess = guesses(model, TEXT, MOST, cancelled=ticket.cancelled)[0]
     return tuple((word.strip(), share) for word, share in found.candidates)
+
+
+def _open(model: str, text: str) -> None:
+    """A button that runs the example and shows its attention."""
+    if page_list.has("heads") and st.button(
+        _("See its attention"),
+        key=f"models_open_{model}",
+        on_click=partial(sidebar.run_text, page="models"),
+        args=(model, text),
+    ):
+        streamlit_internals.switch_page(page_list.page("heads").file, way_back.from_here("heads", {"view": "map"}))
 
 
 def _card(model: str, given: str, made: str) -> None:

@@ -77,4 +77,26 @@ def test_encoder_and_decoder_stand_apart_with_their_names() -> None:
     assert max(end for _, end in ends if end < 0) == -gap
     assert min(start for start, _ in ends if start > 0) == gap
     encoder, decoder = (note for note in figure.layout.annotations if note.text in ("encoder", "decoder"))
-    assert (encoder.x, encoder.xanchor, decoder.x, decoder.xanchor) == (-gap, "right", gap, "left")
+    assert (encoder.x, encoder.xanchor, decoder.x, decoder.xanchor) == (-gap - 384, "center", gap + 384, "center")
+
+
+def test_a_title_stands_on_its_own_model_and_says_what_it_is() -> None:
+    figure = models(["bert-base-uncased", "facebook/bart-base", "gpt2"])
+    titles = [note for note in figure.layout.annotations if note.text.startswith("<b>")]
+    assert [note.y for note in titles] == [11.6, 5.6, 11.6]  # the upper edge of the last of 12, 6 and 12 layers
+    assert [note.text.split("</b>")[0] for note in titles] == ["<b>BERT", "<b>BART", "<b>GPT-2"]
+    assert "bert-base-uncased" in titles[0].text
+    sides = [note.text for note in figure.layout.annotations if note not in titles]
+    assert sides == ["encoder only", "encoder", "decoder", "decoder only"]
+
+
+def test_a_model_of_one_side_takes_the_room_of_one_and_all_have_one_scale() -> None:
+    layout = models(["bert-base-uncased", "facebook/bart-base", "google/pegasus-xsum"]).layout
+    axes = (layout.xaxis, layout.xaxis2, layout.xaxis3)
+    spans = [axis.range[1] - axis.range[0] for axis in axes]
+    rooms = [axis.domain[1] - axis.domain[0] for axis in axes]
+    assert spans[1] == spans[2] == pytest.approx(1024 * (2 * 1.08 + APART))
+    assert spans[0] == pytest.approx(1024 * 1.16)
+    assert sum(axes[0].range) / 2 == pytest.approx(-1024 * APART / 2 - 384)  # BERT is in the middle of its own
+    assert [room / rooms[0] for room in rooms] == pytest.approx([span / spans[0] for span in spans])
+    assert layout.xaxis3.domain[1] == pytest.approx(1)

@@ -27,7 +27,10 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
 
 
 def test_a_beginner_reads_first_which_model_reads_and_which_writes(app: App) -> None:
-    said = "Only reads: bert-base-uncased. Reads a text and writes one: bart-base. Only writes: gpt2."
+    said = (
+        "Encoder only, reads a text: BERT. Encoder and decoder, reads a text and writes another: BART. "
+        "Decoder only, continues a text: GPT-2."
+    )
     page = app("models", level="beginner")
     assert said in words(page)
     assert "properties differ" not in words(page)
@@ -42,6 +45,14 @@ def test_the_page_says_what_each_shipped_model_learned_below_the_drawing(app: Ap
         assert html.escape(text) in words(page)
     assert "My brother is older than [MASK]." in words(page)
     assert page.button(key="begin_models_learned").label == "Let it fill the mask"  # nothing is loaded unasked
+    assert all(page.button(key=f"models_open_{model}").label == "See its attention" for model in learned.MODELS)
+
+
+def test_the_page_says_which_models_can_be_opened_at_once(app: App) -> None:
+    said = "None of these models ships with this app. Small ones that you can open at once: “Included here”."
+    assert said in words(app("models"))
+    assert said not in words(app("models", models="small"))
+    assert said not in words(app("models", models="own", which="bert-tiny-en"))
 
 
 @pytest.mark.slow
