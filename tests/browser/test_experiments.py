@@ -59,7 +59,7 @@ def cell(page: Page, chart: int, row: int, column: int, shape: tuple[int, int]) 
 
 @pytest.mark.thorough
 def test_a_click_silences_a_head_and_a_second_click_restores_it(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/experiments?level=intermediate", "Without this head")
+    page = opened(visit, f"{server}/experiments?level=intermediate", "Without encoder L")
     ticked = page.get_by_test_id("stMultiSelect")
     expect(ticked).to_contain_text("L")
     expect(ticked).not_to_contain_text("encoder L1H2")
@@ -77,7 +77,7 @@ def test_a_click_silences_a_head_and_a_second_click_restores_it(visit: Open, ser
 
 @pytest.mark.thorough
 def test_a_tap_silences_the_head_that_is_tapped_at_once(visit: Open, server: str) -> None:
-    page = opened(visit, f"{server}/experiments?level=intermediate", "Without this head", size=(390, 844))
+    page = opened(visit, f"{server}/experiments?level=intermediate", "Without encoder L", size=(390, 844))
     ticked = page.get_by_test_id("stMultiSelect")
     plot, place = cell(page, 0, 1, 2, (4, 8))
     plot.tap(position=place)  # type: ignore[arg-type]
@@ -91,7 +91,7 @@ def test_a_tap_silences_the_head_that_is_tapped_at_once(visit: Open, server: str
 
 @pytest.mark.thorough
 def test_the_ranked_file_holds_what_the_library_measures(visit: Open, server: str, tmp_path: Path) -> None:
-    page = opened(visit, f"{server}/experiments?level=intermediate", "Without this head")
+    page = opened(visit, f"{server}/experiments?level=intermediate", "Without encoder L")
     take(page, page.get_by_role("button", name="NPZ").first, tmp_path / "sweep.npz")
     model = bartviz.load("bart-tiny-en-de", roots=default_roots())
     sweep = bartviz.ablate_sweep(model, bartviz.capture(model, "I want to buy a car."))
@@ -117,7 +117,7 @@ def test_a_token_is_changed_by_keys_and_the_link_keeps_it(visit: Open, server: s
 @pytest.mark.thorough
 def test_a_long_sweep_needs_a_click_shows_progress_and_can_be_stopped(visit: Open, server: str) -> None:
     text = "+".join(["the+cat+is+going+to+buy+a+car"] * 6)
-    page = opened(visit, f"{server}/experiments?level=intermediate&model=wide-bert&text={text}", "Without this head")
+    page = opened(visit, f"{server}/experiments?level=intermediate&model=wide-bert&text={text}", "Without encoder L")
     page.get_by_role("button", name="Measure all 144 heads").click()
     expect(page.get_by_test_id("stProgress")).to_contain_text(re.compile(r"Head \d+ of 144"))
     page.get_by_role("button", name="Cancel").click()

@@ -10,8 +10,8 @@ from bartviz.language import _, mark, named
 NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
 EXPERIMENTS = {
     "ablation": mark("What does the model write when a head is silenced?"),
-    "edit": mark("Which states, rows of attention and predictions change when one token is replaced?"),
-    "reach": mark("How many layers does the effect of a word need to reach one far away, under three masks?"),
+    "edit": mark("What changes inside the model when one token is replaced?"),
+    "reach": mark("After how many layers does a changed word affect one far away? Three masks compared."),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import ablation as analysis
-from bartviz.analysis import prediction
+from bartviz.analysis import prediction, sentence_words
 from bartviz.analysis.ablation import Ablation, Moved
 from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
@@ -21,7 +21,7 @@ _STAYS = mark("{condition}: {token} stays at {now}")
 
 
 def headline(found: Ablation) -> str:
-    """“Without this head: “ein” 78% → 61%”; empty where the model predicts nothing."""
+    """“Without encoder L3H1: “ein” 78% → 61%”; empty where the model predicts nothing."""
     if (number := analysis.value(found)) is not None:
         label, first, second = number
         said = {"token": quote(label), "was": f"{first:.2f}", "now": f"{second:.2f}"}
@@ -36,13 +36,19 @@ def headline(found: Ablation) -> str:
 
 
 def _condition(found: Ablation) -> str:
-    factors, several = set(found.factors.values()), len(found.factors) > 1
+    """Which head is changed, and how; of several only their number."""
+    factors, count = set(found.factors.values()), len(found.factors)
+    name = "" if count > 1 else sentence_words.heads(str(next(iter(found.factors))))
     if found.mean:
-        return _("With the means of these heads") if several else _("With the mean of this head")
+        return (
+            _("With the means of {count} heads", count=count) if not name else _("With the mean of {head}", head=name)
+        )
     if factors == {0.0}:
-        return _("Without these heads") if several else _("Without this head")
+        return _("Without {count} heads", count=count) if not name else _("Without {head}", head=name)
     times = ", ".join(f"{factor:g}" for factor in sorted(factors))
-    return _("With these heads × {times}", times=times) if several else _("With this head × {times}", times=times)
+    if not name:
+        return _("With {count} heads × {times}", count=count, times=times)
+    return _("With {head} × {times}", head=name, times=times)
 
 
 def meaning(found: Ablation) -> str:

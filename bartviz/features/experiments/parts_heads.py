@@ -73,10 +73,10 @@ class Chosen:
 
 def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
     """Draw this part; returns the results, for the downloads."""
-    lead, answer = show.place("lead"), show.place("ablation_answer")
     note_ablated(record)
     heads, factor = _heads(record)
     mean = _mean()
+    lead, answer = show.place("lead"), show.place("ablation_answer")
     ablation = _ablate(record, heads, factor, mean=mean) if heads else None
     with lead:
         headline.sentence(_lead(ablation, heads))

@@ -34,7 +34,7 @@ MOST = 512  # tokens, because a mask has n x n cells
 
 def draw(record: Record) -> Reach | None:
     """Draw this part; returns the result, for the downloads."""
-    lead = st.container()
+    lead, maps = st.container(), st.container(key="reach_maps")
     which = pick.one_of(_("In"), named(TEXTS), key="sentence")
     tokens = record.source if which == "own" else _sentence(record)
     if tokens is None:
@@ -61,7 +61,8 @@ def draw(record: Record) -> Reach | None:
         return None
     with lead:
         show.lead(analysis.reach_notice(result, target))
-    _maps(result, target)
+    with maps:
+        _maps(result, target)
     show.table(analysis.reach_table(result), title=_("The first layer that the change reaches, at each position"))
     return result
 

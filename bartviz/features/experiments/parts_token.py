@@ -11,7 +11,7 @@ import streamlit as st
 
 from bartviz.analysis import edits as analysis
 from bartviz.analysis import sentence_words
-from bartviz.app.controls import pick, show
+from bartviz.app.controls import expander, pick, show
 from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
 from bartviz.app.frame import levels, page
 from bartviz.features.experiments import parts_headline as headline
@@ -50,26 +50,32 @@ class Place:
 
 def draw(record: Record) -> Edit | None:
     """Draw this part; returns the result, for the downloads."""
-    lead = st.container(key="edit_answer")
+    lead, words = st.container(key="edit_answer"), st.container(key="edit_words")
     note_ablated(record)
-    columns = st.columns([1.2, 1.5, 1.7, 1.3], gap="small", vertical_alignment="center")
-    with columns[0]:
+    more = levels.at_least("intermediate") or expander.requested("edit_settings", ("moved",))
+    first, *middle, position_place, last = st.columns(
+        [1.2, 1.5, 1.7, 1.3] if more else [1.2, 1.7, 1.3], gap="small", vertical_alignment="center"
+    )
+    with first:
         part = _part(record)
-    with columns[1]:
-        view = cast("View", pick.one_of(_("Show the change of"), named(VIEWS), key="moved"))
+    view: View = "encodings"
+    for place_of_view in middle:
+        with place_of_view:
+            view = cast("View", pick.one_of(_("Show the change of"), named(VIEWS), key="moved"))
     tokens = _tokens(record, part)
-    with columns[2]:
+    with position_place:
         position = pick.index(_("Position"), len(tokens), key="position", default=_word(tokens), names=tokens.labels)
-        place = Place(part, position)
+    place = Place(part, position)
     long = len(tokens) > LONG
-    left, right = (None, st.container()) if long else st.columns([1, 1], gap="medium")
+    with words:
+        left, right = (None, st.container()) if long else st.columns([1, 1], gap="medium")
     if left is not None:
         with left:
             _text(record, place)
     with right:
         suggested, telling = _suggested(record, place)
         _suggestion_buttons(suggested)
-    with columns[3]:
+    with last:
         token = _replacement(telling)
     result = _edit(record, place, token) if token else None
     with lead:
@@ -96,8 +102,8 @@ def _answer(result: Edit | None, telling: Suggestion | None) -> None:
         headline.sentence(_("Which numbers does one changed token affect?"))
         return
     headline.sentence(headline.replaced(result))
-    parts = [headline.felt(result)]
-    if telling is not None and result.new_id == telling.token_id and result.before is not None:
+    parts, more = [headline.felt(result)], levels.at_least("intermediate")
+    if more and telling is not None and result.new_id == telling.token_id and result.before is not None:
         assert result.after is not None
         turned = bool((result.before.best != result.after.best).any())
         parts.append(
@@ -106,7 +112,7 @@ def _answer(result: Edit | None, telling: Suggestion | None) -> None:
             else _("None of the tokens that fit here makes another word the likeliest; this one changes most.")
         )
     show.lead(" ".join(parts))
-    if levels.at_least("intermediate"):
+    if more:
         show.note(analysis.notice(result))
 
 
@@ -178,11 +184,12 @@ def _suggestion_buttons(suggested: tuple[Suggestion, ...]) -> None:
     """Buttons for the suggested tokens."""
     if not suggested:
         return
-    show.note(
-        _("Tokens that fit there, by the model's own probability")
-        if suggested[0].why == "probability"
-        else _("Tokens with similar embeddings")
-    )
+    if not levels.at_least("intermediate"):
+        show.note(_("Replace it by"))
+    elif suggested[0].why == "probability":
+        show.note(_("Tokens that fit there, by the model's own probability"))
+    else:
+        show.note(_("Tokens with similar embeddings"))
     with st.container(horizontal=True, gap="small", key="offered"):
         for number, suggestion in enumerate(suggested):
             value = percent(suggestion.value) if suggestion.why == "probability" else f"{suggestion.value:.2f}"

@@ -39,6 +39,11 @@ def labelled(folder: Path, task: str, **options: Any) -> tuple[Model, Record]:
     return model, bartviz.capture(model, QUESTION if pair else TEXT, pair=pair)
 
 
+def name_of(found: analysis.Ablation) -> str:
+    (head,) = found.factors
+    return str(head)
+
+
 def worst(model: Model, record: Record) -> analysis.Ablation:
     sweep = ablate_sweep(model, record)
     return ablate(model, record, [sweep.heads[sweep.ranked()[0]]])
@@ -54,7 +59,7 @@ def test_the_sentence_names_a_label_with_its_probabilities(task: str, tmp_path: 
     if task == "SequenceClassification":
         most = int(np.abs(now.probabilities - was.probabilities)[0].argmax())
         p, q = was.probabilities[0, most], now.probabilities[0, most]
-        assert said == f"Without this head: “{LABELS[most]}” {percent(float(p))} → {percent(float(q))}"
+        assert said == f"Without {name_of(found)}: “{LABELS[most]}” {percent(float(p))} → {percent(float(q))}"
         label, other = (LABELS[int(one.logits[0].argmax())] for one in (was, now))
         assert (f"now says “{other}”" if label != other else f"still says “{label}”") in headline.meaning(found)
         return
@@ -64,7 +69,7 @@ def test_the_sentence_names_a_label_with_its_probabilities(task: str, tmp_path: 
     most = int(np.abs(q - p).argmax())
     token = found.record.source.labels[rows[most]]
     shown = f"“{token}: {LABELS[int(best[most])]}” {percent(float(p[most]))} → {percent(float(q[most]))}"
-    assert said == f"Without this head: {shown}"
+    assert said == f"Without {name_of(found)}: {shown}"
     turned = int((best != now.probabilities[rows].argmax(axis=1)).sum())
     assert headline.meaning(found).startswith(f"{turned} token" if turned else "Every token keeps its label.")
     table = analysis.labels_table(found)
@@ -80,7 +85,7 @@ def test_the_sentence_names_an_answer(tmp_path: Path) -> None:
     q = now.probabilities
     after = float(q[first.first, 0] * q[first.last, 1])
     shown = f"{percent(first.probability)} → {percent(after)}"
-    assert headline.headline(found) == f"Without this head: “{first.text}” {shown}"
+    assert headline.headline(found) == f"Without {name_of(found)}: “{first.text}” {shown}"
     second = prediction.answer(found.changed)
     assert second is not None
     same = (first.first, first.last) == (second.first, second.last)
@@ -97,7 +102,7 @@ def test_the_sentence_names_a_value(tmp_path: Path) -> None:
     assert now is not None
     most = int(np.abs(now.logits - was.logits)[0].argmax())
     numbers = f"{was.logits[0, most]:.2f} → {now.logits[0, most]:.2f}"
-    assert headline.headline(found) == f"Without this head: “{LABELS[most]}” {numbers}"
+    assert headline.headline(found) == f"Without {name_of(found)}: “{LABELS[most]}” {numbers}"
     with speaking("ko"):
         assert numbers in headline.headline(found)
 
@@ -129,7 +134,7 @@ def test_the_page_measures_heads_by_the_label(app: App, root: Path, engine: Engi
     page = app("experiments", record=record, level=level, silenced=str(Head("encoder", 0, 0)))
     assert not page.exception
     said = words(page)
-    assert "Without this head: “" in said
+    assert "Without encoder L0H0: “" in said
     assert headline.meaning(ablate(model, record, ["encoder L0H0"])) in said
     if level == "expert":
         worst_head = ablate_sweep(model, record).ranked()[0]

@@ -61,7 +61,7 @@ def test_it_begins_with_the_head_of_the_first_picture(app: App, subject: Subject
     was, now = (percent(float(np.exp(one.log_probability[most]))) for one in (found.before, found.after))
     ends = f"stays at {now}" if was == now else f"{was} → {now}"
     said = words(page)
-    assert f"Without this head: “{found.targets[most]}” {ends}" in said
+    assert f"Without {head}: “{found.targets[most]}” {ends}" in said
     assert "is the head of the picture on the page Start" in said
     assert "lowers log p most" not in said
     assert not specs(page)
@@ -79,8 +79,10 @@ def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: A
     assert moved.was - moved.now > 0.1
     said = words(page)
     assert (record.target_text or "").replace(f" {moved.token} ", f" <b>{moved.token}</b> ", 1) in said
-    assert f"Without this head: “{moved.token}” {percent(moved.was)} → {percent(moved.now)}" in said
+    assert f"Without {heads.NEEDED}: “{moved.token}” {percent(moved.was)} → {percent(moved.now)}" in said
     assert f"Of all heads this sentence needs {heads.NEEDED} most." in said
+    several = words(app("experiments", record=record, level="beginner", silenced=["cross L3H1", "cross L1H4"]))
+    assert "Without 2 heads: “" in several
     other = words(app("experiments", record=record, level="beginner", silenced="cross L3H1"))
     assert "this sentence needs" not in other
     assert "is the head of the picture on the page Start" in other
@@ -152,7 +154,7 @@ def test_an_expert_puts_the_mean_in_a_heads_place(app: App, subject: Subject) ->
     said = words(page)
     found = ablate(model, record, ["cross L1H1"], mean=True)
     assert ablation.notice(found) in said
-    assert "With the mean of this head: “" in said
+    assert "With the mean of cross L1H1: “" in said
     assert ablation.sweep_notice(ablate_sweep(model, record, mean=True)) in said
     assert "replaced by the mean" not in words(app("experiments", record=record, silenced="cross L1H1", level="expert"))
 
@@ -238,6 +240,19 @@ def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -
     assert bits in words(page)
     beginner = {"level": "beginner", "position": "4", "replace": "#9"}
     assert bits not in words(app("experiments", record=record, experiment="edit", side="target", **beginner))
+
+
+@pytest.mark.slow
+def test_a_beginner_is_shown_the_changed_word_and_its_substitutes_first(app: App, subject: Subject) -> None:
+    """What the maps show is a later question; a link that answers it brings the choice."""
+    page = app("experiments", record=subject[1], experiment="edit", level="beginner")
+    assert "moved" not in {group.key for group in page.button_group}
+    said = words(page)
+    order = [said.index(part) for part in ("class='bv-lead bv-headline'", "framed token", "Layers down")]
+    assert order == sorted(order)
+    assert "Replace it by" in said
+    page = app("experiments", record=subject[1], experiment="edit", level="beginner", moved="attention")
+    assert page.button_group(key="moved").value == "attention"
 
 
 @pytest.mark.slow
