@@ -21,7 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from streamlit import get_option
 
-from bartviz.app.frame import page_hooks, page_list
+from bartviz.app.frame import levels, page_hooks, page_list
 from bartviz.app.streamlit_internals import SCRIPTS
 from bartviz.drawing import colors
 from bartviz.lazy import FEATURES
@@ -51,8 +51,9 @@ LEAST = 1000  # bytes; a smaller answer is not worth compressing
 LOCATE = """<script>(() => {
 const page = %s, path = location.pathname;
 if (path.endsWith(page)) window.__streamlit = { BACKEND_BASE_URL: location.origin + path.slice(0, -page.length) };
-const opens = %s.includes(page.slice(1)) && !new URLSearchParams(location.search).has(%s);
-document.documentElement.classList.toggle("bv-no-sidebar", !opens);
+const asked = new URLSearchParams(location.search), shown = document.documentElement.classList;
+shown.toggle("bv-no-sidebar", !%s.includes(page.slice(1)) || asked.has(%s));
+shown.toggle("bv-levelled", %s.includes(asked.get(%s)));
 })();</script>"""
 _CONDITIONS = (b"if-none-match", b"if-modified-since", b"accept-encoding", b"range")
 
@@ -95,11 +96,13 @@ class Assets:
         await _send(answer, scope, receive, send)
 
     def _locate(self, path: str) -> str:
-        """A script that says where the server is (above the page, wherever a proxy has put both), and whether the
-        sidebar will be open, so that its place is kept."""
+        """A script that says where the server is (above the page, wherever a proxy has put both), whether the sidebar
+        will be open, so that its place is kept, and whether the address asks for a level above a beginner's."""
         page = self._pages.fullmatch(path)
         opens = json.dumps(["", "home", *sorted(page_list.OPEN)])
-        return LOCATE % (json.dumps(page[1]), opens, json.dumps(page_hooks.LED)) if page else ""
+        above = json.dumps([level for level in levels.LEVELS if level != levels.DEFAULT])
+        words = opens, json.dumps(page_hooks.LED), above, json.dumps(levels.KEY)
+        return LOCATE % (json.dumps(page[1]), *words) if page else ""
 
     async def _script(self, scope: Scope, receive: Receive, send: Send) -> None:
         packed = self._packed.get(scope["path"])

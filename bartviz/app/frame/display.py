@@ -8,12 +8,14 @@ from bartviz.app.controls import large_type
 from bartviz.app.frame import languages, levels
 from bartviz.language import _
 
-# The browser's own menu has the theme, which follows the system, and what developers need.
-# The line under the title is empty for them, until a text runs or has a notice: half its place is enough.
+# first.css draws every page as a beginner's until the server has said which level it is. The browser's own menu has the
+# theme, which follows the system, and what developers need. The line under the title is empty for beginners, until a
+# text runs or has a notice: half its place is enough.
 _BEGINNER = (
-    ":root { --bv-extras: none; --bv-right: 15px } [data-testid='stMainMenu'] { display: none } "
-    ".st-key-status { margin-block: -0.8rem }"
+    ":root:root { --bv-extras: none; --bv-right: 15px; --bv-status: -0.8rem } "
+    "[data-testid='stMainMenu'] { display: none }"
 )
+_OTHERS = ":root:root { --bv-extras: initial; --bv-right: initial; --bv-status: 0px }"
 
 
 def draw(page: str) -> None:
@@ -22,8 +24,7 @@ def draw(page: str) -> None:
     ``page``: its word in the address. On the first, which has none, the other language is in sight.
     ``--bv-extras: none`` leaves out of a picture what a beginner does not need."""
     large_type.draw(page)
-    if not levels.at_least("intermediate"):
-        st.html(f"<style>{_BEGINNER}</style>")
+    st.html(f"<style>{_OTHERS if levels.at_least('intermediate') else _BEGINNER}</style>")
     if not page:  # elsewhere the page's own controls need the room
         languages.offer()
     with st.popover(_("Display"), key="display", icon=":material/tune:"):

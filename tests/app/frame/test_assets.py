@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from bartviz.app.frame import assets, page_hooks, page_list
+from bartviz.app.frame import assets, levels, page_hooks, page_list
 from bartviz.app.frame.assets import Assets
 from bartviz.drawing import colors
 from bartviz.lazy import FEATURES
@@ -73,14 +73,22 @@ def test_the_place_of_the_sidebar_is_kept_only_where_it_opens() -> None:
     state = pytest.importorskip("bartviz.features.lessons.parts_lesson_state")
     assert state.LESSON == page_hooks.LED
     script = Assets(Starlette())._locate("/heads")
-    opens = json.loads(script[script.index("[", script.index("const opens")) : script.index(".includes")])
+    opens = json.loads(script[script.index("[") : script.index(".includes")])
     assert "" in opens  # the start page's address
     assert all((page.word in opens) <= page.run for page in page_list.PAGES)
 
 
+def test_a_page_is_a_beginners_until_its_address_asks_for_more() -> None:
+    script = Assets(Starlette())._locate("/heads")
+    asked = script[script.index("bv-levelled") :]
+    above = json.loads(asked[asked.index("[") : asked.index(".includes")])
+    assert [levels.DEFAULT, *above] == list(levels.LEVELS)
+    assert f"get({json.dumps(levels.KEY)})" in asked
+
+
 def test_what_features_show_first_stands_before_the_style_of_all_pages() -> None:
-    first, *of_features, style, levels = assets.STYLES
-    assert [first.name, style.name, levels.name] == ["first.css", "style.css", "levels.css"]
+    first, *of_features, style, last = assets.STYLES
+    assert [first.name, style.name, last.name] == ["first.css", "style.css", "levels.css"]
     assert set(of_features) == set(FEATURES.glob("*/first.css")) != set()
 
 
