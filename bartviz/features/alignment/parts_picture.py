@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -17,7 +16,7 @@ from bartviz.features.alignment.parts import HEIGHT, Chosen
 from bartviz.language import _
 from bartviz.record.record import Record
 
-STYLE = Path(__file__).with_name("style.css")
+DIFFER = 0.25  # of weight, between the widest and the narrowest line: a pixel and a half (judge.js)
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -28,13 +27,13 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
     shown, dark = chosen.shown, page.dark()
     notice = parts.notice(chosen)
     colors = colors_of(shown, pick.colors_of_words(record))
-    st.html(STYLE)
     left, right = st.columns([4, 5], gap="medium")
     with left:
         first = _first(chosen)
         with st.container(key="alignment_lines"):
             judge.draw(record, chosen, first, colors)
-        show.note(" ".join(filter(None, (_legend(chosen), part(chosen, first)))))
+        if said := " ".join(filter(None, (_legend(chosen), part(chosen, first)))):
+            show.note(said)
     with right:
         whole = partial(
             matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT, colors=colors, square=False
@@ -47,9 +46,11 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
 
 
 def _legend(chosen: Chosen) -> str:
-    """What the lines between the words are."""
+    """What the lines between the words are; empty where nothing needs to be said."""
     if chosen.gold is None:
-        return _("The wider a line, the more weight it has.")
+        weights = [chosen.shown.weights[target, source] for source, target in chosen.links]
+        differ = max(weights, default=0) - min(weights, default=0) >= DIFFER
+        return _("The wider a line, the more weight it has.") if differ else ""
     return _("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible.")
 
 

@@ -11,6 +11,8 @@ from bartviz.analysis import aligners as ranks
 from bartviz.analysis import alignment, gold_alignment, start
 from bartviz.app.state import content, session
 from bartviz.features.alignment import parts_gold as gold
+from bartviz.features.alignment.parts import HOW
+from bartviz.features.alignment.parts_picture import DIFFER
 from bartviz.record.record import Record
 from tests.support import stand_in
 from tests.support.pages import App, tables
@@ -221,3 +223,20 @@ def test_possible_links_alone_leave_recall_undefined_and_say_so(app: App, record
     assert "No link names word 0 on either side" in words(at)
     press(at, "Find the set of heads that agrees best")
     assert "nothing to judge" in at.toast[0].value
+
+
+@pytest.mark.parametrize("links", ["target", "threshold"])
+def test_what_widths_mean_is_said_where_they_differ(app: App, record: Record, links: alignment.Method) -> None:
+    at = app("alignment", align="layer", layer="2", links=HOW[links], link_weight="0.3")
+    shown = alignment.table(record, alignment.heads_of(record, 2))
+    found = alignment.links(shown.weights, links, threshold=0.3)
+    weights = [shown.weights[target, source] for source, target in found]
+    assert weights
+    assert ("wider" in words(at)) == (max(weights) - min(weights) >= DIFFER)
+
+
+def test_links_as_wide_as_each_other_need_no_word(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bartviz.features.alignment.parts_picture.DIFFER", 1.0)
+    assert "wider" not in words(app("alignment"))
+    monkeypatch.setattr("bartviz.features.alignment.parts_picture.DIFFER", 0.0)
+    assert "wider" in words(app("alignment"))
