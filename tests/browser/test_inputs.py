@@ -18,7 +18,7 @@ def test_pieces_stand_under_their_text_and_the_sum_is_checked(visit: Open, shipp
     assert chip is not None
     assert number is not None
     assert text["y"] < chip["y"] < number["y"]
-    page.get_by_role("radio", name="sum").click()
+    page.get_by_role("radio", name="embeddings").click()
     expect(page.locator(".st-key-inputs_sum .nsewdrag").first).to_be_attached()
     expect(page.get_by_text("Self-check")).to_contain_text(": ok")
     settle(page)

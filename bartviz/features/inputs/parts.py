@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 LOOKS = {
     "pieces": mark("pieces"),
-    "sum": mark("sum"),
+    "sum": mark("embeddings"),
     "positions": mark("positions"),
     "tokenizers": mark("tokenizers"),
     "contexts": mark("one word, two texts"),
