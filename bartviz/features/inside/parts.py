@@ -89,7 +89,8 @@ def choose(record: Record) -> Chosen:
     second, third = heads if told else [st.container(key="inside_held")] * 2
     layer, head = pick.one_head(record, kind, second, third)
     with fourth:
-        row = pick.row(record, kind, rows, names=record.rows(kind, "predicts").labels)  # as the picture says
+        label = None if told else _("Word")  # the rows of a beginner's picture are the keys
+        row = pick.row(record, kind, rows, label=label, names=record.rows(kind, "predicts").labels)  # as it says
     one = inside.inside(attention, layer, head, row)
     which = "strongest"
     if columns > inside.MOST:

@@ -11,11 +11,12 @@ from bartviz.language import _
 def main() -> None:
     record = page.begin("quiz")
     st.html(parts.STYLE)
-    quiz = parts.choose(record)
-    if quiz.questions and quiz.ended:
-        parts.result(quiz)
-    elif quiz.questions:
-        parts.ask(quiz)
-    else:
-        show.lead(_("This text is too short for a quiz: choose a longer one, with words."))
+    quiz, body = parts.choose(record)
+    with body:
+        if quiz.questions and quiz.ended:
+            parts.result(quiz)
+        elif quiz.questions:
+            parts.ask(quiz)
+        else:
+            show.lead(_("This text is too short for a quiz: choose a longer one, with words."))
     levels.explain("quiz")

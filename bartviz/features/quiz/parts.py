@@ -22,6 +22,8 @@ from bartviz.language import _, current, mark, plural, speaking
 from bartviz.serving import first_record
 
 if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
     from bartviz.record.record import Record
 
 STYLE = Path(__file__).with_name("style.css")
@@ -124,9 +126,11 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
     return quiz
 
 
-def choose(record: Record) -> Quiz:
-    """The popover with the seed, the number of questions and the sheets; returns the quiz."""
-    line, button, popover = show.halves("quiz", [3, 1.1, 1.1], align="center", after=True)
+def choose(record: Record) -> tuple[Quiz, DeltaGenerator]:
+    """The score, and below the place of the question the button for new ones and the popover with the seed, the number
+    of questions and the sheets; returns the quiz and that place."""
+    line, body = st.container(key="quiz_score"), st.container()
+    button, popover, _room = show.halves("quiz", [1.1, 1.1, 3], align="center")
     with popover:
         held, shown = pick.popover(_("For a class"), key=_CLASS)
     with held:
@@ -141,9 +145,9 @@ def choose(record: Record) -> Quiz:
             _sheets(quiz)
     with button:
         _new(quiz)
-    with line.container(key="quiz_score"):
+    with line:
         _score(quiz)
-    return quiz
+    return quiz, body
 
 
 def _number(
@@ -213,7 +217,8 @@ def ask(quiz: Quiz) -> None:
     with st.container(key="quiz_asked"):
         st.html(f"<p class='bv-question' tabindex='-1'>{html.escape(_(question.prompt))}</p>")
     beside = len(question.grids) == 1 and not question.grids[0].digits
-    picture, choice = st.columns(2, gap="medium") if beside else (st.container(), st.container())
+    widths = [5, 3] if _has_ribbons(question) else [1, 1]
+    picture, choice = st.columns(widths, gap="medium") if beside else (st.container(), st.container())
     with picture:
         _picture(quiz, question)
     with choice:
@@ -328,9 +333,11 @@ def _show(quiz: Quiz, place: int) -> None:
 
 
 def _navigation(quiz: Quiz) -> None:
-    """The buttons back and next; after the last question comes the result."""
+    """The buttons back and next, which skips a question that nothing was answered to; after the last one comes the
+    result."""
     last = quiz.place == len(quiz.questions) - 1
     done = quiz.score[0] == len(quiz.questions) if last else quiz.done(quiz.place)
+    onward = _("Next question") if quiz.tried(quiz.place) else _("Skip this question")
     with st.container(horizontal=True, gap="small"):
         st.button(
             _("Back"),
@@ -341,7 +348,7 @@ def _navigation(quiz: Quiz) -> None:
             shortcut="left",
         )
         st.button(
-            _("Your result") if last else _("Next question"),
+            _("Your result") if last else onward,
             key="quiz_next",
             on_click=_end if last else _go_to,
             args=(quiz,) if last else (quiz, quiz.place + 2),

@@ -63,6 +63,8 @@ def _ask(material: Material, random: Generator, subject: Subject, *, back: bool)
     )
     if max(sum(map(len, line)) for line in lines) > LETTERS_ACROSS or not alone(lines[1])[below.index(t)]:
         return None
+    if len(lines[back]) < 2:  # nothing to choose from
+        return None
     if back and _clear(found.weights[below, s], list(lines[1])) != below.index(t):
         return None
     lines = tuple(map(told_apart, lines))

@@ -79,6 +79,16 @@ def test_a_round_with_right_answers_has_the_full_score(app: App) -> None:
     assert "correct" not in words(page)
 
 
+def test_a_question_is_skipped_until_something_is_answered_to_it(app: App) -> None:
+    page = app("quiz", quiz_seed="3", quiz_count="2")
+    question = posed(stand_in.record(), 3, 2)[0]
+    assert page.button(key="quiz_next").label == "Skip this question"
+    press(page, question, 3, 0, (question.answer + 1) % len(question.options))
+    assert page.button(key="quiz_next").label == "Next question"
+    page.button(key="quiz_next").click().run()
+    assert page.button(key="quiz_next").label == "Your result"
+
+
 def test_a_wrong_answer_says_what_is_true_of_it_and_may_be_followed_by_another(app: App) -> None:
     asked = posed(stand_in.record(), 3)
     place = next(at for at, one in enumerate(asked) if one.touch is None)
