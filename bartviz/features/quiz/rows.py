@@ -129,6 +129,8 @@ def _ask_last(material: Material, random: Generator, subject: Subject) -> Questi
     options = tuple(Option(quote(label), says(at), at) for at, label in enumerate(line))
     near = [at for at in (right + 1, right - 1, right + 2, right - 2) if 0 <= at < len(labels)]
     paper = _told(labels, right, near)
+    if len(paper) < 2:  # a sheet needs a wrong answer, too
+        return None
     return Question(
         "last",
         later("Which is the last token that {row} may look at?", row=row_of(record, kind, row)),

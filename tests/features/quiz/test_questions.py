@@ -378,6 +378,12 @@ def test_labels_that_look_alike_are_numbered() -> None:
     assert told_apart(("</s>", "the", "The", " the", "</s>")) == ("</s>", "the", "The", " the (2)", "</s> (2)")
 
 
+def test_a_question_without_a_wrong_answer_for_paper_is_not_asked() -> None:
+    record = records.decoder_only(("x", " ", "x", "</s>"))  # before the last row: "x" again, and a space
+    asked = [one for seed in range(6) for one in questions(record, seed, 8, kinds=("last",))]
+    assert all(len(one.on_paper.options) > 1 for one in asked)
+
+
 def touched(question: Question, touch: Touch) -> None:
     """Every option has a place of its own in the picture, and looks like no other."""
     texts = [_(option.text) for option in question.options]
