@@ -27,6 +27,7 @@ VERDICTS = {
 # What a chip's class means to a reader; only those that a repair has are explained.
 LEGEND = {
     "bv-lost": mark("Crossed out: lost."),
+    "bv-mask": mark("<mask>: a gap for the model to fill."),
     "bv-right": mark("✓ put back."),
     "bv-wrong": mark("✗ another word."),
     "bv-added": mark("+ added."),
@@ -125,7 +126,7 @@ def _corrupted_chip(
     if number:
         last = " bv-last" if number == count - 1 else ""
         title = html.escape(_("the same mask"), quote=True)
-        return f"<span class='bv-chip bv-mask bv-on{last}'{words} title='{title}'>⋯</span>"
+        return f"<span class='bv-chip bv-mask bv-on{last}'{words} title='{title}'>&#160;</span>"
     lost = len(word.origin)
     tooltip = (
         plural("one mask for {count} word", "one mask for {count} words", lost)

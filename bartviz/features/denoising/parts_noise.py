@@ -34,6 +34,14 @@ NOISE_NAMES = {
     "permutation": mark("permutation"),
     "rotation": mark("rotation"),
 }
+NOISE_PLAIN = {
+    "infilling": mark("infilling: groups of words, one <mask> for each"),
+    "masking": mark("masking: single words, a <mask> for each"),
+    "deletion": mark("deletion: words taken out without a trace"),
+    "permutation": mark("permutation: the sentences shuffled"),
+    "rotation": mark("rotation: the text begins in its middle"),
+}
+"""The same for a beginner, who reads in the list what they do."""
 SENTENCE = "The children are playing in the garden because the weather is good today."
 STORY = "The king had three sons. One day he sent them out into the world. Only the youngest came home again."
 TEXTS = {"own": mark("your text"), "sentence": mark("one sentence"), "story": mark("three sentences")}
@@ -72,7 +80,8 @@ def denoiser(info: ModelInfo) -> str:
 
 def choose(record: Record) -> Chosen:
     """The pickers: noise, share, seed, text; and a note on which model repairs, if it is another one."""
-    if levels.at_least("intermediate"):
+    told = levels.at_least("intermediate")
+    if told:
         first, second = st.columns([3, 1.7], vertical_alignment="center")
         third, fourth, fifth = st.columns([2, 1, 2.6], gap="medium", vertical_alignment="center")
     else:  # the noise's own share; another seed comes with "Draw again"
@@ -80,7 +89,8 @@ def choose(record: Record) -> Chosen:
         third = fourth = st.container(key="denoising_held")
         fifth = st.container()
     with first:
-        short = _one_of(_("Noise"), named(NOISE_NAMES), key="noise")
+        label = _("Noise") if told else _("Damage")
+        short = _one_of(label, named(NOISE_NAMES if told else NOISE_PLAIN), key="noise")
     noise = NOISES[short]
     with second:
         which = _one_of(_("Text"), named(TEXTS), key="text_of", default=_first_text(record))
@@ -89,11 +99,12 @@ def choose(record: Record) -> Chosen:
     with fourth:
         seed = _seed()
     text = {"own": record.source_text, "sentence": SENTENCE, "story": STORY}[which]
-    sentences = [_(NOISE[noise].summary), *_notes(record, which, noise, text)]
+    sentences = [*([_(NOISE[noise].summary)] if told else []), *_notes(record, which, noise, text)]
     chosen = Chosen(denoiser(record.model), SENTENCE if MASK in text or "[MASK]" in text else text, noise, rate, seed)
     chosen = replace(chosen, hidden=_hidden(chosen))
-    with fifth:
-        show.note(" ".join(sentences))
+    if sentences:
+        with fifth:
+            show.note(" ".join(sentences))
     return chosen
 
 
