@@ -287,11 +287,17 @@ def legend(ribbons: Ribbons) -> str:
     if ribbons.given:
         return _(
             "Above, the text that the model read; below, the output that was given to it, not its own. Ribbons show "
-            "where it looked at each word's step."
+            "where one of its attention heads looked at each word's step."
         )
     if ribbons.head.kind == "cross":
-        return _("Above, the text that the model read; below, its output. Ribbons show where it looked for each word.")
-    return _("The text that the model read, twice. Ribbons show where each word of the lower line looks.")
+        return _(
+            "Above, the text that the model read; below, its output. Ribbons show where one of its attention heads "
+            "looked for each word."
+        )
+    return _(
+        "The text that the model read, twice. Ribbons show where one of its attention heads looks from each word of "
+        "the lower line."
+    )
 
 
 def ribbons(record: Record, *, head: Head | None = None) -> Ribbons:
