@@ -10,20 +10,18 @@ from bartviz.app.controls import show
 from bartviz.app.frame import page
 from bartviz.features.lessons import parts_lesson_state as state
 from bartviz.features.lessons.lesson import Lesson
-from bartviz.features.lessons.parts_course import LESSONS
-from bartviz.language import _, plural
+from bartviz.features.lessons.parts_course import FIRST, LESSONS
+from bartviz.language import _, mark, plural
 
-ACROSS = 3
+ACROSS = 4
+GROUPS = (mark("Begin here, in this order"), mark("Then any of these"))
 
 
 def lead() -> str:
     """The sentence above the cards: the progress in the whole course."""
     reached = state.current().reached
     if not reached:
-        return _(
-            "Each lesson is a short tour of the app. The first four belong together and need no prior knowledge; the "
-            "others can be taken in any order."
-        )
+        return _("Each lesson is a short tour of the app, with questions. The first ones need no prior knowledge.")
     following, done = _next(), sum(map(_done, LESSONS))
     if following is None:
         return _("All {count} lessons done. The quiz asks about your own text.", count=len(LESSONS))
@@ -92,12 +90,17 @@ def _after(lesson: Lesson) -> Lesson | None:
 
 
 def cards() -> None:
-    """One card for each lesson, in order."""
-    for first in range(0, len(LESSONS), ACROSS):
-        columns = st.columns(ACROSS, gap="medium")
-        for column, lesson in zip(columns, LESSONS[first : first + ACROSS], strict=False):
-            with column.container(border=True, height="stretch", gap="xsmall", key=f"card_{lesson.word}"):
-                _card(lesson, LESSONS.index(lesson) + 1)
+    """One card for each lesson: those to begin with, in order, and the others."""
+    first = [lesson for lesson in LESSONS if lesson in FIRST]
+    for heading, group in zip(GROUPS, (first, LESSONS[len(first) :]), strict=True):
+        if group:
+            st.html(f"<h2 class='bv-card-group'>{html.escape(_(heading))}</h2>")
+        for at in range(0, len(group), ACROSS):
+            with st.container(key=f"cards_{group[at].word}"):
+                columns = st.columns(ACROSS, gap="small")
+            for column, lesson in zip(columns, group[at : at + ACROSS], strict=False):
+                with column.container(border=True, height="stretch", gap="xsmall", key=f"card_{lesson.word}"):
+                    _card(lesson, LESSONS.index(lesson) + 1)
 
 
 def _card(lesson: Lesson, number: int) -> None:
@@ -114,24 +117,24 @@ def _card(lesson: Lesson, number: int) -> None:
         st.progress(sum(now.is_answered(lesson, step) for step in range(count)) / count, text=_progress_text(lesson))
     runs = now.lesson is lesson
     label = _("Continue with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
-    st.button(
-        f"{label} `{lesson.title}`",  # heard, not seen (style.css): the title stands above it
-        key=f"begin_{lesson.word}",
-        on_click=state.start,
-        args=(lesson.word, at),
-        width="stretch",
-        type="primary" if runs or (now.lesson is now.finished is None and lesson is _next()) else "secondary",
-    )
-    if lesson.takes_own:
-        _own(lesson)
-    else:
+    with st.container(horizontal=True, gap="small", key=f"buttons_of_{lesson.word}"):
+        st.button(
+            f"{label} `{lesson.title}`",  # heard, not seen (style.css): the title stands above it
+            key=f"begin_{lesson.word}",
+            on_click=state.start,
+            args=(lesson.word, at),
+            type="primary" if runs or (now.lesson is now.finished is None and lesson is _next()) else "secondary",
+        )
+        if lesson.takes_own:
+            _own(lesson)
+    if not lesson.takes_own:
         show.note(lesson.without_own)
 
 
 def _own(lesson: Lesson) -> None:
     """The visitor's own text in place of the lesson's, in what a button opens."""
     key = f"own_{lesson.word}"
-    with st.popover(_("Use your own text"), type="tertiary", key=key, width="stretch", on_change="rerun") as opened:
+    with st.popover(_("Use your own text"), type="tertiary", key=key, on_change="rerun") as opened:
         if not opened.open:
             return
         with st.form(f"{key}_form", border=False):

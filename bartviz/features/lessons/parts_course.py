@@ -36,3 +36,5 @@ WRITTEN: tuple[Lesson, ...] = (
 LESSONS: tuple[Lesson, ...] = tuple(
     lesson for lesson in WRITTEN if all(page_list.has(step.page) for step in lesson.steps)
 )
+FIRST = WRITTEN[:4]
+"""The lessons that belong together and need no prior knowledge; the others can be taken in any order."""

@@ -107,6 +107,7 @@ class LessonState:
     framed: bool = False  # whether the sidebar and the menu are there during a lesson
     reached: dict[str, int] = field(default_factory=dict)
     answered: dict[str, set[int]] = field(default_factory=dict)  # the steps of each lesson that were answered
+    revealed: dict[str, set[int]] = field(default_factory=dict)  # the steps whose answer was asked for in this visit
     tries: dict[str, dict[int, bool]] = field(default_factory=dict)  # whether a step's first was right
     places: dict[str, int] = field(default_factory=dict)  # the current step of each lesson
     before: _Before | None = None
@@ -162,9 +163,14 @@ class LessonState:
         self.reached[lesson.word] = max(self.reached.get(lesson.word, 0), at + 1)
 
     def skipped(self, lesson: Lesson, at: int) -> bool:
-        """Whether a step was seen and left without an answer, though it asks for one."""
+        """Whether a step that asks for an answer was seen and left without one, the visitor's or the lesson's."""
         here = self.lesson is lesson and self.at == at
-        return not here and at < self.reached.get(lesson.word, 0) and not self.is_answered(lesson, at)
+        return (
+            not here
+            and at not in self.revealed.get(lesson.word, ())
+            and at < self.reached.get(lesson.word, 0)
+            and not self.is_answered(lesson, at)
+        )
 
     def is_answered(self, lesson: Lesson, at: int) -> bool:
         """Whether a step was answered; one that has nothing to answer is when it was seen."""
@@ -291,6 +297,8 @@ def reveal(shown: bool) -> None:
     state.shown = shown
     if shown:
         state.note_try(right=False)
+        if state.lesson is not None:
+            state.revealed.setdefault(state.lesson.word, set()).add(state.at)
     else:
         state.said = None
 

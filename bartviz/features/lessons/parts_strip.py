@@ -257,7 +257,7 @@ def _controls(lesson: Lesson, now: state.LessonState) -> None:
     """The current step, and the buttons, labelled with their keys."""
     at, shown, last = now.at, now.shown, now.at == len(lesson.steps) - 1
     answered = now.is_answered(lesson, at)
-    onward = _("Finish") if last else _("Next") if answered else _("Skip")
+    onward = _("Finish") if last else _("Next") if answered or shown else _("Skip")
     with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson_controls"):
         st.html(_position(lesson, now), width="stretch")
         st.button(

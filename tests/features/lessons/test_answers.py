@@ -131,6 +131,18 @@ def test_a_step_is_done_by_answering_and_skipped_by_going_on(app: App) -> None:
     assert not test.exception
 
 
+def test_a_step_whose_answer_was_shown_is_not_skipped(app: App) -> None:
+    lesson = state.BY_WORD["attention"]
+    test = app("start", lesson=lesson.word, at="1")
+    test.button(key="lesson_answer").click().run()
+    assert test.button(key="lesson_next").label.startswith("Next")
+    test.button(key="lesson_next").click().run()
+    test.button(key="lesson_next").click().run()
+    now = test.session_state["_lesson_state"]
+    assert [now.skipped(lesson, at) for at in range(2)] == [False, True]
+    assert not now.is_answered(lesson, 0)
+
+
 REFUSAL = re.compile(r"(No|아니요|아닙니다)[.,:;!]")  # after "Right." it would sound like one
 
 
