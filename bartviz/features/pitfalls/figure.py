@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import sentence_words
+from bartviz.analysis.word_colors import NONE, Numbers
 from bartviz.drawing import theme
 from bartviz.drawing.cells import Part
 from bartviz.features.pitfalls.numbers import Gap
@@ -18,8 +19,11 @@ from bartviz.record.attention import Kind
 BARS = 12  # keys that are drawn: those with most weight or contribution
 
 
-def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool = False) -> go.Figure:
-    """Two bars for each key of one row: its weight, and its share of the contributions. ``labels`` (K,) of all keys.
+def weights_and_contributions(
+    found: Gap, labels: Sequence[str], *, colors: Numbers = (), dark: bool = False
+) -> go.Figure:
+    """Two bars for each key of one row: its weight, and its share of the contributions. ``labels`` (K,) of all keys,
+    ``colors`` (K,) the numbers of their words, whose colours stand beside the labels (``analysis.word_colors``).
 
     At most 12 keys, those with the largest bars, in the order of the text; none that the mask closes.
     """
@@ -27,7 +31,7 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
     largest = np.argsort(-bars, kind="stable")[:BARS]
     places = np.sort(largest[bars[largest] > 0])
     kind: Kind = found.head.kind
-    colors = {"weights": theme.kind_color(kind, dark), "shares": theme.palette(dark).faint}
+    shades = {"weights": theme.kind_color(kind, dark), "shares": theme.palette(dark).faint}
     names = {"weights": _("weight"), "shares": _("share of the output")}
     traces: list[Part] = [
         {
@@ -38,12 +42,12 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
             "marker": {"color": color},
             "hovertemplate": "%{y:.3f}<extra>" + theme.escape(names[what]) + "</extra>",
         }
-        for what, color in colors.items()
+        for what, color in shades.items()
     ]
     ticks = {
         "tickmode": "array",
         "tickvals": list(range(len(places))),
-        "ticktext": [theme.escape(labels[at]) for at in places],
+        "ticktext": [_label(labels[at], colors[at] if colors else NONE, dark) for at in places],
         "tickfont": {"family": theme.MONO},
     }
     layout: Part = {
@@ -53,6 +57,11 @@ def weights_and_contributions(found: Gap, labels: Sequence[str], *, dark: bool =
         "legend": {"orientation": "h", "y": 1.16, "x": 0},
     }
     return theme.build(traces, layout, dark=dark, height=300)
+
+
+def _label(label: str, color: int, dark: bool) -> str:
+    """A key's label, beside it the colour of its word if it has one."""
+    return theme.escape(label) + (f"\u2009{theme.word_bar(color, dark)}" if color != NONE else "")
 
 
 def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:

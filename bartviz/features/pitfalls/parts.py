@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from bartviz.analysis import sentence_words
-from bartviz.app.controls import show
+from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
@@ -21,7 +21,7 @@ from bartviz.serving import first_record
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
-    from bartviz.record.record import Record
+    from bartviz.record.record import Reading, Record
 
 T = TypeVar("T")
 HEIGHT = 340
@@ -81,11 +81,20 @@ def capitalized(sentence: str) -> str:
 
 
 def one_map(
-    weights: Floats, attention: Attention, rows: Tokens, caption: str, key: str, row: int | None = None
+    record: Record,
+    weights: Floats,
+    attention: Attention,
+    rows: Tokens,
+    caption: str,
+    key: str,
+    row: int | None = None,
+    reading: Reading = "predicts",
 ) -> None:
-    """A map with its title; for a long text only the first rows and columns, with a note."""
+    """A map with its title, its words in the colours that they have in ``record``, a decoder's rows named as by
+    ``reading``; for a long text only the first rows and columns, with a note."""
     q, k = (slice(0, min(FIRST, length)) for length in weights.shape)
     query, keys = rows.take(q), attention.key.take(k)
+    colors = pick.colors_of_words(record).sides(attention.kind, reading)
     drawn = partial(
         attention_map,
         np.ascontiguousarray(weights[q, k]),
@@ -97,6 +106,7 @@ def one_map(
         query_special=query.special,
         key_special=keys.special,
         height=HEIGHT,
+        colors=(colors[0][q], colors[1][k]),
         dark=page.dark(),
     )
     cut = max(weights.shape) > FIRST

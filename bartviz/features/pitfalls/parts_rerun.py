@@ -289,9 +289,10 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
         own += " " + _("(looks untrained itself)")
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
-        one_map(attention.head(layer, head), attention, names, own, "pitfalls_trained")
+        one_map(record, attention.head(layer, head), attention, names, own, "pitfalls_trained")
     with second:
         one_map(
+            record,
             fresh.attention(kind).head(layer, head),
             attention,
             names,

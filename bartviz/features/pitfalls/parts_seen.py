@@ -12,7 +12,7 @@ import streamlit as st
 from bartviz.analysis import alignment, gold_alignment, head_view, sentence_words
 from bartviz.analysis.gold_alignment import BY_HAND
 from bartviz.analysis.masks import quote
-from bartviz.app.controls import show
+from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
@@ -32,7 +32,7 @@ from bartviz.record.attention import Head
 
 if TYPE_CHECKING:
     from bartviz.analysis.gold_alignment import Gold
-    from bartviz.record.record import Record
+    from bartviz.record.record import Reading, Record
 
 
 def weight_and_effect(record: Record) -> None:
@@ -69,7 +69,8 @@ def weight_and_effect(record: Record) -> None:
                 **values,
             )
         show.lead(capitalized(sentence))
-        drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, dark=page.dark())
+        _rows, colors = pick.colors_of_words(shown).sides(gap.head.kind)
+        drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, colors=colors, dark=page.dark())
         source = _("The bars show {place} ({attention}) of {model}.", **where(gap.head, shown))
         if not levels.at_least("intermediate"):  # what stands beside the picture is for others
             show.figure(drawn, key="pitfalls_gap", alt=sentence)
@@ -165,7 +166,7 @@ def averages(record: Record) -> None:
         map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
     for number, (column, (sentence, drawn_weights)) in enumerate(zip(map_columns, maps.items(), strict=True)):
         with column, st.container(key=f"square_mean_{number}"):
-            one_map(drawn_weights, attention, names, sentence, f"pitfalls_mean_{number}", finding.row)
+            one_map(shown, drawn_weights, attention, names, sentence, f"pitfalls_mean_{number}", finding.row)
     sources = _("Clark et al. 2019; Voita et al. 2019.")
     if levels.at_least("intermediate"):  # beginners read of tokens, not of entropies
         sources += " " + _(
@@ -226,12 +227,20 @@ def sinks(record: Record) -> None:
     rows = np.maximum(remaining.sum(axis=1, keepdims=True), np.float32(1e-9))
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")
     with first:
-        one_map(whole, attention, names, _("{head} unchanged", head=named(finding.head)), "pitfalls_sinks", finding.row)
+        one_map(
+            shown,
+            whole,
+            attention,
+            names,
+            _("{head} unchanged", head=named(finding.head)),
+            "pitfalls_sinks",
+            finding.row,
+        )
     with second:
         sentence = _(
             "without them: {share:.0%} of its weight is hidden, rows are renormalised", share=finding.share_head
         )
-        one_map(remaining / rows, attention, names, sentence, "pitfalls_hidden", finding.row)
+        one_map(shown, remaining / rows, attention, names, sentence, "pitfalls_hidden", finding.row)
     sources_and_link(
         _("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
         "heads",
@@ -272,8 +281,9 @@ def shifted(record: Record) -> None:
         st.columns(2, gap="small", vertical_alignment="bottom"), titles.items(), strict=True
     ):
         with column:
-            names = shown.rows("cross", "reads" if reading == "reads" else "predicts")
-            one_map(weights, attention, names, words, f"pitfalls_{reading}")
+            named_by: Reading = "reads" if reading == "reads" else "predicts"
+            names = shown.rows("cross", named_by)
+            one_map(shown, weights, attention, names, words, f"pitfalls_{reading}", reading=named_by)
     sources_and_link(
         _("Och and Ney 2003 (alignment error rate)."),
         "alignment",

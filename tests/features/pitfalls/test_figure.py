@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bartviz.drawing import theme
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.features.pitfalls.numbers_experiment_findings import Quiet
@@ -39,6 +40,11 @@ def test_of_many_keys_the_twelve_with_the_largest_bars_stay_in_the_order_of_the_
 def test_a_key_that_the_mask_closes_has_no_bars() -> None:
     drawn = figures.weights_and_contributions(gap([0.7, 0.3, 0.0], [0.4, 0.6, 0.0]), ("a", "b", "later"))
     assert drawn.layout.xaxis.ticktext == ("a", "b")
+
+
+def test_a_key_has_the_colour_of_its_word_beside_its_label() -> None:
+    drawn = figures.weights_and_contributions(gap([0.7, 0.3], [0.4, 0.6]), ("</s>", "car"), colors=(-1, 2))
+    assert list(drawn.layout.xaxis.ticktext) == ["&lt;/s&gt;", f"car\u2009{theme.word_bar(2)}"]
 
 
 def test_every_head_is_a_point_and_the_quietest_is_ringed() -> None:
