@@ -87,6 +87,24 @@ def test_the_source_is_shaded_by_the_weights_of_the_step(server: str, visit: Ope
     assert shown == [f"weight {percent(weight)}" for weight in weights]
 
 
+def test_a_beginner_sees_one_text_shaded_few_candidates_and_what_the_steps_bars_are(shipped: str, visit: Open) -> None:
+    def written(level: str) -> tuple[set[str], int]:
+        page = visit(f"{shipped}/decoding?step=5&level={level}", size=(1366, 768))
+        counter(page, 5, 8)
+        expect(page.locator(".film h4")).to_have_text("All steps: the taller the bar, the likelier its token")
+        colors = page.locator("[data-is=output] :is(.token, .special):not([hidden])").evaluate_all(
+            "all => all.map((node) => getComputedStyle(node).backgroundColor)"
+        )
+        return set(colors), page.locator(".player .bars li").count()
+
+    shades, bars = written("beginner")
+    assert shades == {"rgba(0, 0, 0, 0)"}  # only what is read is shaded: where it looks
+    assert 6 <= bars <= 7  # and one of all others
+    shades, more = written("expert")
+    assert len(shades) > 1
+    assert more > bars
+
+
 @pytest.mark.thorough
 def test_another_head_keeps_the_step(server: str, visit: Open) -> None:
     page = visit(f"{server}/decoding?step=5&level=intermediate")

@@ -72,7 +72,7 @@ def payload(
     unit = _unit(rows, own, other)
     meta = described(record, layer, head, branched=branch is not None, colors=colors) | {"scale": unit, "plain": plain}
     if plain:
-        meta["titles"] |= plain_titles(branched=branch is not None)
+        meta["titles"] |= plain_titles(branched=branch is not None, start=_start(record, kind))
     if branch is not None:
         meta["branch"] = _branch(record, branch, other.shape[1], plain)
     if heat is not None:
@@ -84,6 +84,12 @@ def payload(
         "meta": meta,
         "heat": pa.table({"w": _packed(heat.table if isinstance(heat, Temperatures) else rows[:0], 1)}),
     } | tables
+
+
+def _start(record: Record, kind: Kind) -> str:
+    """The mark of its own that a decoder beside an encoder begins with; empty where the text itself is continued."""
+    label, special, _joined = _chips(record.attention("decoder").query)[0]
+    return label if kind == "cross" and special else ""
 
 
 def _over_source(branch: Record, record: Record, layer: int | None, head: int | None) -> Floats:

@@ -192,12 +192,15 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
 
 
-def plain_titles(*, branched: bool) -> Words:
-    """The titles of the parts for a beginner."""
+def plain_titles(*, branched: bool, start: str) -> Words:
+    """The titles of the parts for a beginner; ``start``: the mark that the decoder begins with, if it has one."""
+    output = _("What it has written, and what comes next")
+    if start:
+        output = _("What it has written after its start mark {start}, and what comes next", start=start)
     choice = _("What it could have written here; choose one to follow it")
     return {
         "source": _("The text that it reads, shaded by where it looks"),
-        "output": _("What it has written, and what comes next") if not branched else _("The main text so far"),
+        "output": output if not branched else _("The main text so far"),
         "choice": choice if not branched else _("What it could have written in the main text; choose one"),
         "matrix": _("Where it looked, step by step"),
     }
@@ -353,6 +356,7 @@ def _controls() -> Words:
 def _markup() -> Words:
     """The other labels of ``player.html``."""
     return {
+        "film": _("All steps: the taller the bar, the likelier its token"),
         "player": _("Decoding, step by step. Left and right arrow keys step, space plays and pauses."),
         "twins": _("Main and branch side by side"),
         "adopt": _("Make this the main text"),

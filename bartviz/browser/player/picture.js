@@ -30,7 +30,7 @@ import {
   signed,
 } from "./numbers.js";
 
-const [FEWEST_BARS, MOST_BARS] = [5, 10];
+const [FEWEST_BARS, MOST_BARS, MOST_PLAIN] = [5, 10, 6];
 const BELOW = 8; // pixels of air
 
 /**
@@ -226,14 +226,19 @@ function frame(it, step, i) {
 }
 
 /**
- * How many bars have room beside that of all others, the axis and the note of the step.
+ * How many bars have room beside that of all others, the axis and the note of the step; few for a beginner.
  * @param {HTMLElement} bars
+ * @param {boolean} plain
  */
-function roomFor(bars) {
+function roomFor(bars, plain) {
   const parts = /** @type {HTMLElement[]} */ ([...bars.parentElement.children]);
   const taken = parts.reduce((sum, node) => sum + (node === bars ? 0 : node.offsetHeight + 4), 0);
   const row = parseFloat(getComputedStyle(bars).gridAutoRows) + 3;
-  return clamp(Math.floor((bars.parentElement.clientHeight - taken) / row) - 1, FEWEST_BARS, MOST_BARS);
+  return clamp(
+    Math.floor((bars.parentElement.clientHeight - taken) / row) - 1,
+    FEWEST_BARS,
+    plain ? MOST_PLAIN : MOST_BARS,
+  );
 }
 
 /**
@@ -397,16 +402,21 @@ function shadeText(it, segments, row) {
   return looked;
 }
 
-/** @param {Player} it */
+/**
+ * What was written, shaded by where the row looks in it: for a beginner only where that is the text that is read.
+ * @param {Player} it
+ */
 function showOutput(it, own, step) {
   const table = it.colors.ramps.decoder;
   const full = fullShade(own, it.range);
+  const shaded = !it.meta.plain || it.meta.kind !== "cross";
   for (const { node, column } of it.chips) {
     node.hidden = column > step.row;
     if (node.hidden) continue;
-    shadeChip(it, node, table, own[column], full);
+    if (shaded) shadeChip(it, node, table, own[column], full);
     node.classList.toggle("reads", column === step.row);
-    if (column === step.row) node.title = it.say("reads_weight", { weight: weightSaid(it.meta, own[column]) });
+    if (shaded && column === step.row)
+      node.title = it.say("reads_weight", { weight: weightSaid(it.meta, own[column]) });
   }
   it.now.textContent = step.predicts;
   it.now.className = `now${step.special ? " special" : ""}`;
@@ -421,7 +431,7 @@ function showOutput(it, own, step) {
 function showChoice(it, step) {
   const { $, meta } = it;
   $("note").textContent = meta.plain ? step.why : step.note;
-  let bars = barsOf(step, roomFor($("bars")), meta.plain);
+  let bars = barsOf(step, roomFor($("bars"), meta.plain), meta.plain);
   let count = meta.vocabulary - bars.length;
   const heat = heatOf(it),
     changed = heat && (heat.temperatures[it.warm] !== 1 || it.cutK > 0 || it.cutP >= 0);

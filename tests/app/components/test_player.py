@@ -353,6 +353,15 @@ def test_a_beginner_reads_how_sure_the_model_was(first: float, said: str) -> Non
     assert messages.plainly(replace(made, chosen=other), given=False) == "“erwerben” was chosen with <0.1%."
 
 
+def test_a_beginner_reads_what_the_first_mark_of_the_output_is(record: Record) -> None:
+    def title(of: Record) -> str:
+        return str(player.payload(of, layer=0, head=0, plain=True)["meta"]["titles"]["output"])
+
+    mark = record.attention("decoder").query.labels[0]
+    assert title(record) == f"What it has written after its start mark {mark}, and what comes next"
+    assert title(decoded()) == "What it has written, and what comes next"  # it continues the text itself
+
+
 def test_no_word_of_the_player_stands_in_its_files(record: Record) -> None:
     with speaking("pseudo"):
         sent = player.payload(record, layer=0, head=None)["meta"]
