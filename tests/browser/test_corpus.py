@@ -22,6 +22,24 @@ def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped:
     expect(page.get_by_role("link", name="Back to")).to_have_count(0)
 
 
+def test_a_beginner_chooses_a_head_in_the_picture_alone_and_by_keys_with_the_pickers(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/corpus", size=(390, 844))
+    pickers = page.locator(".st-key-corpus_by_keys button").first
+    expect(pickers).to_be_attached()
+    wrapper = page.locator('[data-testid="stLayoutWrapper"]:has(> .st-key-corpus_by_keys)')
+    assert (wrapper.bounding_box() or {"height": 99})["height"] <= 1  # for the keys alone
+    cells = page.locator(".st-key-corpus_heads .nsewdrag").first
+    box = cells.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 844  # what was found is in the first screen of a phone
+    cells.click(position={"x": box["width"] * 2.5 / 8, "y": box["height"] * 3.5 / 4})
+    expect(page.locator(".bv-lead").first).to_contain_text("Head 2 of layer 3")
+    pickers.focus()
+    pickers.press("Enter")
+    page.get_by_role("slider", name="Layer").press("ArrowLeft")
+    expect(page.locator(".bv-lead").first).to_contain_text("Head 2 of layer 2")
+
+
 def test_a_click_on_a_cell_or_a_point_chooses_its_head(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/corpus?level=intermediate&layer=1&head=4")
     areas = page.locator(".st-key-corpus_heads .nsewdrag")

@@ -60,15 +60,21 @@ class Chosen:
 
 def choose() -> Chosen:
     """The pickers of the atlas, the kind, the measure and the head (URL ``atlas``, ``kind``, ``by``, ``layer``,
-    ``head``). Ends the script run where the atlas cannot be read."""
-    second, first, third, fourth = show.halves("corpus", [1.3, 1.2, 1.2, 0.9], after=True)
+    ``head``). Ends the script run where the atlas cannot be read.
+
+    A beginner chooses the head in the picture; the pickers are for those who come to them by keys."""
+    if levels.at_least("intermediate"):
+        second, first, third, fourth = show.halves("corpus", [1.3, 1.2, 1.2, 0.9], after=True)
+    else:
+        second, first, third = show.halves("corpus_plain", [1.3, 1.2, 1.2], after=True)
+        fourth = st.container(key="corpus_by_keys")
     try:
         with first:
             if new := own_atlas.arrived():
                 st.session_state["atlas"] = new
             readable, damaged = own.readable()
-            hint = _("The averages of every head of one model over many texts.")
-            name = pick.select(_("Atlas"), readable, key="atlas", hint=hint)
+            hint = _("An atlas: the averages of every head of this model over many texts.")
+            name = pick.select(_("Model"), readable, key="atlas", hint=hint)
         version = own.version(name)
         if reason := own.damage(name):
             raise SettingError(reason)
@@ -200,7 +206,7 @@ def picture(chosen: Chosen) -> None:
     too."""
     st.html(_STYLE)
     clicked = partial(_choose_clicked, *chosen.shape)
-    how = _("Choose a head in the picture. Layers and heads count from 0.")
+    how = _("Each square is a head, with its average over all texts. Choose one.")
     if levels.at_least("intermediate"):
         show.lead(notice(chosen))
         alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
@@ -213,10 +219,10 @@ def picture(chosen: Chosen) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show.what_to_do(how)
-        show.note(_explained(chosen))
         alt = _("Each head by its mean over the corpus, by layer and head")
         drawn = partial(all_heads, chosen, plain=True, dark=page.dark())
         show.figure(drawn, key=_HEADS, alt=alt, on_click=clicked)
+        show.note(_explained(chosen))
         _said(chosen)
     with right:
         examples(chosen, ["highest", "lowest"])
@@ -225,7 +231,8 @@ def picture(chosen: Chosen) -> None:
 def _explained(chosen: Chosen) -> str:
     """What the numbers of the picture are, for a reader who meets the measure for the first time."""
     measure = measure_of(chosen.measure)
-    return _("Each square shows a head's average for “{measure}”. {says}", measure=measure.title, says=measure.briefly)
+    counted = _("Layers and heads count from 0.")
+    return " ".join((_("“{measure}”: {says}", measure=measure.title, says=measure.briefly), counted))
 
 
 def _said(chosen: Chosen) -> None:
@@ -294,7 +301,7 @@ def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
             _runs(chosen)
             and page_list.has("heads")
             and st.button(
-                _("See its map"),
+                _("See its attention"),
                 key=f"{key}_open",
                 on_click=partial(sidebar.run_text, page="corpus"),
                 args=(model, text, target, pair),

@@ -83,9 +83,8 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     assert f"({percent(best['mean'])} of its weight), on average over {best['n']:,} texts." in words(page)
     (mosaic,) = (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
     assert percent(best["mean"]) in next(trace for trace in mosaic["data"] if trace["name"] == "numbers")["text"]
-    assert (
-        "Each square shows a head's average for “one to one”. The share of a head's weight on pairs of words that"
-        in (html.unescape(words(page)))
+    assert "“one to one”: The share of a head's weight on pairs of words that choose each other" in (
+        html.unescape(words(page))
     )
     assert "Layers and heads count from 0." in words(page)
     assert "95% interval 0." not in words(page)

@@ -66,7 +66,7 @@ def test_every_head_is_tested_and_examples_and_the_receipt_are_offered(app: App)
     again = bartviz.find_heads(bartviz.load("bert-tiny-en"), texts, FIRST)
     assert numbers.said(again.content()) in words(page)
     assert any(frame.value["head"].iloc[0] for frame in page.dataframe if "replicated" in frame.value)
-    assert page.button(key="pattern_0_open").label == "See its map"
+    assert page.button(key="pattern_0_open").label == "See its attention"
     offered = page.session_state["_offered"]["corpus_patterns"]
     made = next(file for file in offered.files if file.mime == "application/json").make()
     content = receipt.opened("x.json", made)
