@@ -45,7 +45,7 @@ COLUMNS = {
     "error rate": mark("error rate"),
     "precision": mark("precision"),
     "recall": mark("recall"),
-    "agreement": mark("agreement"),
+    "agreement": mark("one to one"),
     "links": mark("links"),
     "special": mark("special"),
 }
@@ -183,7 +183,7 @@ def numbers(record: Record, chosen: Chosen) -> None:
     shown, whole = chosen.shown, chosen.whole
     values = {
         _("Links"): f"{len(chosen.links)}",
-        _("Agreement"): f"{mutual.score(shown.weights, shown.has_rows):.2f}",
+        _("One to one"): percent(mutual.score(shown.weights, shown.has_rows)),
         _("To special tokens"): percent(shown.special_share),
     }
     if whole is not None:
@@ -198,7 +198,7 @@ def numbers(record: Record, chosen: Chosen) -> None:
             st.metric(label, value, width="content")
     show.note(
         _(
-            "Agreement: how much of the words' attention is on words that choose each other, 0 to 1. To "
+            "One to one: the share of the words' attention on pairs of words that choose each other. To "
             "special tokens: the share of all attention that goes to them."
         )
     )
@@ -220,8 +220,8 @@ def ranking(chosen: Chosen) -> None:
     st.subheader(_("Which head aligns best?"), anchor=False)
     message = (
         mark(
-            "Every head of every layer, with rows labelled both ways, best first by agreement: how much of "
-            "its attention is on words that choose each other. Choose a line to see its links."
+            "Every head of every layer, with rows labelled both ways, best first by “one to one”: the share "
+            "of its attention on pairs of words that choose each other. Choose a line to see its links."
         )
         if chosen.whole is None
         else mark(

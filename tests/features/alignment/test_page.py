@@ -13,6 +13,7 @@ from bartviz.app.state import content, session
 from bartviz.features.alignment import parts_gold as gold
 from bartviz.features.alignment.parts import HOW
 from bartviz.features.alignment.parts_picture import DIFFER
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.support import stand_in
 from tests.support.pages import App, tables
@@ -33,7 +34,7 @@ def test_it_begins_with_the_head_that_agrees_most(app: App, record: Record) -> N
     best = ranks.best(ranks.aligners(record), "predicts")
     assert f"Cross {best.name} links" in words(at)
     assert at.code[0].value == gold_alignment.write(alignment.links(best.table.weights))
-    assert metrics(at)["Agreement"] == f"{best.agreement:.2f}"
+    assert metrics(at)["One to one"] == percent(best.agreement)
     assert len(at.get("plotly_chart")) == 1
 
 
