@@ -89,7 +89,7 @@ def test_the_source_is_shaded_by_the_weights_of_the_step(server: str, visit: Ope
 
 def test_a_beginner_sees_one_text_shaded_few_candidates_and_what_the_steps_bars_are(shipped: str, visit: Open) -> None:
     def written(level: str) -> tuple[set[str], int]:
-        page = visit(f"{shipped}/decoding?step=5&level={level}", size=(1366, 768))
+        page = visit(f"{shipped}/decoding?step=5&level={level}", size=(1366, 1000))
         counter(page, 5, 8)
         expect(page.locator(".film h4")).to_have_text("All steps: the taller the bar, the likelier its token")
         colors = page.locator("[data-is=output] :is(.token, .special):not([hidden])").evaluate_all(
