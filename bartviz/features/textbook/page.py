@@ -14,7 +14,9 @@ def draw(record: Record | None) -> None:
     verdicts = parts.judged(record)
     with lead:
         parts.tally(verdicts)
-    parts.lines(parts.choose(verdicts), verdicts)
+    chosen = parts.choose(verdicts)
+    parts.picture()
+    parts.lines(chosen, verdicts)
     parts.sources()
     show.downloads("ledger", title=_("One line for each statement"), table=lambda: ledger(record, more=verdicts))
     show.downloads(

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from bartviz.analysis import start
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import languages, levels, page, page_list
 from bartviz.app.state import content, url_state
@@ -32,10 +33,13 @@ from bartviz.features.textbook.judging import (
 )
 from bartviz.language import _, current, named
 from bartviz.record.record import Record
+from bartviz.serving import saved_records
 
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("style.css")
 ALL, FIRST, GUESS = "all", "believed", "guess"
+ABOUT_WEIGHTS = (FIRST, "arithmetic", "heads")  # chapters whose statements are about such a row
+SHOWN = "start"  # the saved run that is drawn
 DRAWN = 16  # cached drawings of the lines, about 0.2 MB each
 
 
@@ -46,7 +50,9 @@ def judged(record: Record | None) -> Verdicts:
 
 def tally(verdicts: Verdicts) -> None:
     """How many statements hold and how many do not: the lead sentence of the page, and a bar with its legend."""
-    show.lead(_("{claims} statements about these models, checked against numbers.", claims=len(CLAIMS)))
+    show.lead(
+        _("{claims} statements from articles about these models, each checked against numbers.", claims=len(CLAIMS))
+    )
     counts = textbook.tally(verdicts)
     bar, legend = "", ""
     for word in WORDS:
@@ -92,6 +98,23 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
     return tuple(
         line for line in lines if chapter in (ALL, FIRST, line.chapter) and verdict in (ALL, found[line.number].word)
     )
+
+
+def picture() -> None:
+    """For a beginner what a weight is, before a chapter of statements about weights: one row, over its text."""
+    if levels.at_least("intermediate") or st.session_state.get("chapter") not in ABOUT_WEIGHTS:
+        return
+    record = saved_records.read(SHOWN)
+    kind = start.kind_of(record)
+    head, row = start.head_of(record, kind), start.row_of(record, kind)
+    attention = record.attention(kind)
+    label = _(
+        "An example of weights: where one head of a small translator looked to write “{word}”. The darker a word, the "
+        "larger its weight.",
+        word=record.rows(kind).labels[row],
+    )
+    weights = attention.head(head.layer, head.head)[row]
+    show.running_text(attention.key, weights, kind=kind, label=label, key="textbook_weights")
 
 
 def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:

@@ -7,11 +7,13 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import start
 from bartviz.app.frame import app_folder, page_list
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, measured, tally
 from bartviz.features.textbook.judging import BELIEVED, Claim
 from bartviz.record.record import Record
+from bartviz.serving import saved_records
 from tests.support.pages import App
 from tests.support.visits import words
 
@@ -25,7 +27,7 @@ def test_every_line_has_a_card_and_a_link(app: App) -> None:
     page = app("textbook", record=None, chapter="all")
     assert not page.exception
     assert len(cards(page)) == len(CLAIMS)
-    assert f"{len(CLAIMS)} statements about these models, checked against numbers." in words(page)
+    assert f"{len(CLAIMS)} statements from articles about these models, each checked against numbers." in words(page)
     assert all("bv-verdict" in card for card in cards(page))  # none is still to come
     links = [link.proto for kind in ("page_link", "link_button") for link in page.get(kind)]
     assert sum(link.label.startswith("See it: ") for link in links) == len(CLAIMS)
@@ -161,3 +163,16 @@ SOURCES = {
     entry.word: [*COMMON, *(path.read_text("utf-8") for path in (PACKAGE / "features" / entry.word).glob("*.py"))]
     for entry in page_list.PAGES
 }
+
+
+def test_a_beginner_sees_what_a_weight_is_before_statements_about_weights(app: App) -> None:
+    record = saved_records.read("start")
+    head, row = start.head_of(record, "cross"), start.row_of(record, "cross")
+    weights = record.attention("cross").head(head.layer, head.head)[row]
+    page = app("textbook", record=None, level="beginner")
+    said = f"looked to write “{record.rows('cross').labels[row]}”. The darker a word, the larger its weight."
+    assert said in words(page)
+    strongest = record.attention("cross").key.labels[int(weights.argmax())]
+    assert re.search(rf"title='{weights.max():.3f}'>{re.escape(strongest)}</span>", words(page))
+    assert said not in words(app("textbook", record=None, level="beginner", chapter="sizes"))
+    assert said not in words(app("textbook", record=None, level="expert", chapter="heads"))
