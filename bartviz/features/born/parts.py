@@ -29,7 +29,7 @@ WORDS: Mapping[str, str] = {
     "start": mark("Start"),
     "stop": mark("Stop"),
     "go": mark("Go on"),
-    "before": mark("Nothing is learned yet: its weights are random."),
+    "before": mark("It should turn “{text}” into “{answer}”. Nothing is learned yet: its weights are random."),
     "comes": mark("While it learns, its curves are drawn here."),
     "now": mark("Step {step}: {own} of {all} texts that it has never seen are right."),
     "both": mark(

@@ -199,7 +199,10 @@ class View {
 
   state() {
     const last = this.judgements.at(-1);
-    if (!last) return this.say("before");
+    if (!last) {
+      const { first, joined, solved } = TASKS[this.data.settings.task];
+      return this.say("before", { text: joined(first), answer: joined(solved(first).answer) });
+    }
     const [told, own] = [last.told, last.own].map((share) => Math.round(share * JUDGED));
     return this.say(told === own ? "now" : "both", { step: last.steps, own, told, all: JUDGED });
   }
