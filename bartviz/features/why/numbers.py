@@ -26,6 +26,7 @@ HATCHED = -0.05  # share of the largest number, below which a word speaks agains
 """Words that a sentence names, and that are taken away together."""
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no ribbon, and no sentence
+SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js)
 LATELY = 4  # tokens that recall what was written before
 
 
@@ -167,10 +168,14 @@ def removable(record: Record, place: Place) -> tuple[int, ...]:
 
 
 def to_remove(record: Record, place: Place, found: Shown) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Up to three of the strongest words, at most half of all, and as many others at random: always the same ones."""
+    """The words that the sentence names, or the strongest where it names none, at most half of all; and as many others
+    at random, always the same ones: of those that are no punctuation, if there are enough."""
     every = removable(record, place)
-    strong = [i for i in found.strongest(len(found.source)) if i in every][: min(STRONGEST, len(every) // 2)]
+    ranked = [i for i in found.strongest(len(found.source)) if i in every]
+    strong = ([i for i in ranked if i in found.named()] or ranked[:1])[: len(every) // 2]
     others = [i for i in every if i not in strong]
+    spoken = [i for i in others if any(map(str.isalnum, found.source[i].word.text))]
+    others = spoken if len(spoken) >= len(strong) else others
     drawn = np.random.default_rng(place.row).permutation(len(others))[: len(strong)]
     return tuple(strong), tuple(sorted(others[i] for i in drawn))
 

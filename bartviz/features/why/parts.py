@@ -226,7 +226,7 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     if plain:
         if before is not None:
             return _(
-                "In the text, {token} rests most on {words}; even more on {before}, which was written before it.",
+                "{token} rests most on {before}, which was written before it. In the text, it rests most on {words}.",
                 token=token,
                 before=quote(before.label),
                 words=listed(words),

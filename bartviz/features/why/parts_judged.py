@@ -15,7 +15,7 @@ from bartviz.app.controls import experiment_tasks, show
 from bartviz.features.why import numbers
 from bartviz.features.why.numbers import Place, Refused, Shown, Taken
 from bartviz.features.why.parts import listed
-from bartviz.language import _, later, plural
+from bartviz.language import _, later
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
@@ -45,21 +45,14 @@ def judged(record: Record, methods: Sequence[str], by: Operator) -> Judged | Ref
 
 
 def with_verdict(said: str, verdict: Verdict) -> str:
-    """A sentence of what a method names, which begins with the verdict where that is no good one."""
+    """A sentence of what a method names, with a warning where the method is no better than chance on this text."""
     if verdict == BETTER:
-        worth = _(
-            "A check over all that was written: without the words found this way it is less likely than without "
-            "random ones."
-        )
-        return f"{said} {worth}"
+        return said
     if verdict == ALIKE:
-        worth = _("A check over all that was written cannot tell the words found this way from random ones:")
+        worth = _("But over all that was written, removing words found this way costs no more than random ones.")
     else:
-        worth = _(
-            "A check over all that was written: without the words found this way it is likelier than without "
-            "random ones."
-        )
-    return f"{worth} {said}"
+        worth = _("But over all that was written, removing words found this way costs less than random ones.")
+    return f"{said} {worth}"
 
 
 def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) -> None:
@@ -77,15 +70,7 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
         return removed(model, record, at, sets, names, by, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "sets": [list(words) for words in sets], "operator": by}
-    label = plural(
-        "Remove the text's strongest word and see", "Remove the text's {count} strongest words and see", len(strong)
-    )
-    named, drawn = (listed([quote(word) for word in words]) for words in names)
-    if any(shown.source[i].share < numbers.FAINTEST for i in strong):
-        named = _("{words} (some too faint to see)", words=named)
-    show.note(
-        _("The button removes {words}, and to compare as many random words: {others}.", words=named, others=drawn)
-    )
+    label = _("Remove {words} and see", words=listed([quote(word) for word in names[0]]))
     found = experiment_tasks.ask("why_remove", record, key, work, button=label)
     if isinstance(found, Refused):
         st.error(show.plain(str(found.error)))

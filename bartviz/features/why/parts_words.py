@@ -28,7 +28,6 @@ from bartviz.record.record import Record
 
 KEY = "why_line"
 RIBBONS = 5  # the strongest words, for which ribbons are drawn
-WEAK, DARKEST = 15, 50  # percent of the colour in the legend; the second as in words.js
 AGAINST = (  # as in words.css
     "repeating-linear-gradient(45deg, color-mix(in srgb, currentColor 22%, transparent) 0 2px, transparent 2px 6px)"
 )
@@ -47,13 +46,16 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     the numbers are there. ``said`` is what these say, for screen readers when a word was chosen."""
     shown = None if found is None else numbers.shown(record, found)
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
+    do = [] if found is None else [bars(found.method, quote(found.steps.labels[0]))]
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
-        show.what_to_do(_("Touch another word of the lower line to see what that one rests on."))
+        do.append(_("Touch another word of the lower line to see what that one rests on."))
+    if do:
+        show.what_to_do(" ".join(do))
     sent = payload(record, filled(places, at, guess), at, shown, said)
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
-    if found is not None and shown is not None:
-        show.legend(meanings(start.kind_of(record), shown, found.method), label=_("Colours of the words"))
+    if shown is not None and (colors := meanings(start.kind_of(record), shown)):
+        show.legend(colors, label=_("Colours of the words"))
     if not levels.at_least("intermediate"):  # whose lead says it
         return
     before = None if shown is None else shown.before
@@ -61,30 +63,21 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
 
 
-def meanings(kind: Kind, shown: Shown, method: Method) -> dict[str, tuple[str, ...]]:
-    """What the colours of the words that are shown mean: each meaning with CSS backgrounds, from weak to strong. A
-    method that only reads weights says where a model looked, not what speaks for the token."""
-    read, wrote = (tuple(_shade(color, share) for share in (WEAK, DARKEST)) for color in (kind, "decoder"))
-    shares = (*(chip.share for chip in shown.source), *shown.written)
-    looked = method.needs == "weights"
-    of_text = any(chip.share >= numbers.FAINTEST for chip in shown.source)
+def bars(method: Method, token: str) -> str:
+    """What the bars say. A method that only reads weights says where a model looked, not what speaks for the token."""
+    if method.needs == "weights":
+        return _("The longer its bar, the more the model looked at a word when it chose {token}.", token=token)
+    return _("The longer its bar, the more a word speaks for {token}.", token=token)
+
+
+def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:
+    """What the colours of the bars that are shown mean, with CSS backgrounds: where there are two, or a word
+    that speaks against the token."""
     found: dict[str, tuple[str, ...]] = {}
-    if not any(share >= numbers.FAINTEST for share in shown.written):
-        found[_("looked at, a little or much") if looked else _("speaks for it, a little or much")] = read
-    else:
-        if of_text:
-            said = _("read: looked at, a little or much") if looked else _("read: speaks for it, a little or much")
-            found[said] = read
-        found[
-            _("written before: looked at, a little or much")
-            if looked
-            else _("written before: speaks for it, a little or much")
-        ] = wrote
+    if kind != "decoder" and any(share >= numbers.SEEN for share in shown.written):
+        found = {_("words of the text"): (f"var(--bv-{kind})",), _("words written before"): ("var(--bv-decoder)",)}
+    shares = (*(chip.share for chip in shown.source), *shown.written)
     return found | ({_("speaks against it"): (AGAINST,)} if any(share < numbers.HATCHED for share in shares) else {})
-
-
-def _shade(color: str, share: int) -> str:
-    return f"color-mix(in srgb, var(--bv-{color}) {share}%, var(--bv-page))"
 
 
 def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:

@@ -10,6 +10,7 @@ import { onLight, sayTouched } from "../../browser/shared/touched.js";
 const WIDEST = 16; // pixels of the ribbon of the largest share
 const NARROW = 4; // the same of one that runs between the words of other lines
 const DARKEST = 50; // percent of the colour: letters stay readable on it
+const SEEN = 0.02; // a smaller share has no bar
 
 /** The output that a key leads to from the one at `at` of `count`; undefined for other keys. */
 export function reached(key, at, count, backwards = false) {
@@ -175,6 +176,7 @@ class View {
   shade(chip, { share, say, color }) {
     chip.style.setProperty("--word", color < 0 ? "transparent" : `var(--bv-word${color})`);
     chip.style.setProperty("--share", `${(DARKEST * Math.max(share, 0)).toFixed(1)}%`);
+    chip.style.setProperty("--bar", String(Math.abs(share) < SEEN ? 0 : Math.abs(share)));
     chip.classList.toggle("against", share < -0.05);
     chip.title = say;
   }

@@ -262,14 +262,12 @@ def test_a_new_text_has_a_word_only_as_a_whole(text: str, word: str, there: bool
     assert (f"now without “{word}”:</small> <q dir='auto'>{text}" not in drawn) == there
 
 
-def test_the_sentence_begins_with_the_verdict_where_a_method_is_no_better_than_chance() -> None:
+def test_the_sentence_warns_where_a_method_is_no_better_than_chance() -> None:
     said = "“a”: b."
-    check = "A check over all that was written"
-    without = "without the words found this way it is {than} than without random ones."
-    alike = f"{check} cannot tell the words found this way from random ones: {said}"
-    assert judging.with_verdict(said, ALIKE) == alike
-    assert judging.with_verdict(said, WORSE) == f"{check}: {without.format(than='likelier')} {said}"
-    assert judging.with_verdict(said, BETTER) == f"{said} {check}: {without.format(than='less likely')}"
+    costs = "But over all that was written, removing words found this way costs {} than random ones."
+    assert judging.with_verdict(said, ALIKE) == f"{said} {costs.format('no more')}"
+    assert judging.with_verdict(said, WORSE) == f"{said} {costs.format('less')}"
+    assert judging.with_verdict(said, BETTER) == said
 
 
 @pytest.mark.slow
@@ -288,7 +286,8 @@ def test_a_translation_falls_further_without_the_strongest_words_and_every_metho
     strong, others = numbers.to_remove(record, places[at], numbers.shown(record, found))
     read = numbers.source_words(record)
     assert read[strong[0]].text == "buy"
-    assert len(strong) == len(others) == 3
+    assert len(strong) == len(others) == 1  # what the sentence names
+    assert read[others[0]].text != "."
     assert not set(strong) & set(others)
     names = [[read[i].text for i in words] for words in (strong, others)]
     taken = run.removed(model, record, at, (strong, others), names, "mask", bool)
@@ -316,29 +315,31 @@ def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
 
 
 def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
-    def keyed(values: list[float], written: tuple[float, ...], by: str = "leave-one-out") -> list[str]:
+    def keyed(values: list[float], written: tuple[float, ...]) -> list[str]:
         words = numbers.source_words(stand_in.record())
         chips = tuple(numbers.Chip(word, value, value) for word, value in zip(words, values, strict=False))
-        return list(parts_words.meanings("cross", numbers.Shown(chips, written), METHODS[by]))
+        return list(parts_words.meanings("cross", numbers.Shown(chips, written)))
 
-    assert keyed([-0.04, 1.0], (0.0, 0.01)) == ["speaks for it, a little or much"]
-    assert keyed([0.2, -1.0], (0.0,)) == ["speaks for it, a little or much", "speaks against it"]
-    both = ["read: speaks for it, a little or much", "written before: speaks for it, a little or much"]
+    assert keyed([-0.04, 1.0], (0.0, 0.01)) == []  # bars of one colour
+    assert keyed([0.2, -1.0], (0.0,)) == ["speaks against it"]
+    both = ["words of the text", "words written before"]
     assert keyed([0.2, 0.5], (1.0, 0.0)) == both
     assert keyed([0.2, 0.5], (1.0, -0.1)) == [*both, "speaks against it"]
-    assert keyed([0.05, 0.0], (1.0,)) == both[1:]  # no word of the text has a colour
-    assert keyed([0.2, 1.0], (0.0,), "best head") == ["looked at, a little or much"]  # that is not to speak for it
-    looked = ["read: looked at, a little or much", "written before: looked at, a little or much"]
-    assert keyed([0.2, 1.0], (0.5,), "mean attention") == looked
 
 
-def test_the_key_has_the_colours_of_the_words(app: App, asked: list[tuple[str, int]]) -> None:
-    drawn = visits.words(app("why", level="beginner"))
-    assert drawn.count("var(--bv-cross) 50%") == 1
+def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() -> None:
+    assert parts_words.bars(METHODS["best head"], "“a”").startswith("The longer its bar, the more the model looked")
+    assert parts_words.bars(METHODS["rollout"], "“a”").startswith("The longer its bar, the more the model looked") == (
+        METHODS["rollout"].needs == "weights"
+    )
+    assert parts_words.bars(METHODS["leave-one-out"], "“a”") == "The longer its bar, the more a word speaks for “a”."
+
+
+def test_the_page_and_its_script_draw_the_same_bars() -> None:
     script, style = (
         Path(parts_words.__file__).with_name(f"words.{ending}").read_text("utf-8") for ending in ("js", "css")
     )
-    assert f"const DARKEST = {parts_words.DARKEST};" in script
+    assert f"const SEEN = {numbers.SEEN};" in script
     assert f"share < {numbers.HATCHED})" in script
     assert parts_words.AGAINST in style
 
@@ -354,14 +355,20 @@ def test_it_explains_how_the_method_that_is_shown_finds_its_numbers(
     assert ("weights of attention" in explained) == (METHODS[method].needs == "weights")
 
 
-def test_the_words_that_the_button_removes_are_named_before_it_is_pressed(
-    app: App, asked: list[tuple[str, int]], record: Record
-) -> None:
-    page = app("why", method="leave-one-out")
+def test_the_button_names_the_words_that_it_removes(app: App, asked: list[tuple[str, int]], record: Record) -> None:
+    found: list[str] = []
+
+    def ask(name: str, record: Record, key: dict[str, Any], *_: object, button: str | None = None) -> object:
+        if name == "why_remove" and button:
+            found.append(button)
+        return answered(record, name.removeprefix("why_"), key["step"]) if "step" in key and "sets" not in key else None
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(experiment_tasks, "ask", ask)
+        app("why", method="leave-one-out")
     places = numbers.places(record)
     at = numbers.chosen(record, places, None)
     shown = numbers.shown(record, answered(record, "leave-one-out", at))
-    for words in numbers.to_remove(record, places[at], shown):
-        assert words
-        for i in words:
-            assert f"“{shown.source[i].word.text}”" in visits.words(page).split("The button removes")[1]
+    strong, _others = numbers.to_remove(record, places[at], shown)
+    assert strong
+    assert found == [f"Remove {parts.listed([f'“{shown.source[i].word.text}”' for i in strong])} and see"]
