@@ -19,6 +19,7 @@ from bartviz.drawing.maps import COLUMN, ROW, SIDE, at_most
 from bartviz.drawing.side_by_side import side_by_side
 from bartviz.language import _
 
+SMALL = 320  # pixels of a figure with a short colour bar
 BARS = 0.17  # share of the width that the distances of the rows take
 
 
@@ -63,7 +64,8 @@ def difference(
     Where their texts differ, a row or column is named by both tokens.
 
     ``bars``: the Jensen-Shannon distance of each row next to it, from 0 to 1; the map is then as wide as there is room
-    beside them, and its cells are not square. ``titled``: its axes have titles, else it is as on a canvas. ``colors``:
+    beside them, and its cells are not square. ``titled``: its axes and colours have titles, else it is as on a canvas.
+    ``colors``:
     the numbers of the words of rows and columns, as of ``bartviz.drawing.maps.attention_map``. Cells that are masked
     for both are hatched.
     """
@@ -83,7 +85,9 @@ def difference(
         "zmid": 0,
         "colorscale": theme.difference_scale(dark),
         "hoverongaps": False,
-        "colorbar": color_bar(_("B - A: orange A more, blue B more"), dark, height),
+        "colorbar": color_bar(_("B - A: orange A more, blue B more"), dark, height)
+        if titled
+        else color_bar("", dark, SMALL),
         "hovertemplate": f"{hover}<extra></extra>",
     }
     traces = [cells, axes.anchor()]
@@ -108,7 +112,7 @@ def difference(
         layout |= _as_on_a_canvas(layout, len(rows), len(columns), row)
     if bars:
         traces.append(_bars(found, dark))
-        layout |= _beside_bars(layout, dark)
+        layout |= _beside_bars(layout, dark, titled=titled)
     pixels = height or axes.height(rows, columns)
     return theme.build(traces, layout, dark=dark, height=pixels)
 
@@ -154,7 +158,7 @@ def _bars(found: Contrast, dark: bool) -> Part:
     }
 
 
-def _beside_bars(layout: Part, dark: bool) -> Part:
+def _beside_bars(layout: Part, dark: bool, *, titled: bool) -> Part:
     """The map's axes made narrower, but as wide as is left by the bars, and the axis of the bars."""
     small = {"size": 11, "color": theme.palette(dark).faint}
     ends = {"domain": [0, 1 - BARS - 0.04]}
@@ -169,6 +173,6 @@ def _beside_bars(layout: Part, dark: bool) -> Part:
             "tickvals": [0, 1],
             "showgrid": True,
             "tickfont": small,
-            "title": {"text": _("distance"), "font": small, "standoff": 2},
+            "title": {"text": _("distance"), "font": small, "standoff": 2} if titled else None,
         },
     }

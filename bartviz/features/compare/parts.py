@@ -19,6 +19,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state import session
 from bartviz.arrays import Bools, Floats
 from bartviz.browser.canvas.data import Views
+from bartviz.features.compare import parts_others as others
 from bartviz.features.compare import parts_pins as pins
 from bartviz.features.compare.figure import matrix, scatter
 from bartviz.features.compare.parts_pins import Pin
@@ -57,9 +58,15 @@ class Chosen:
         return self.record.attention(self.kind)
 
     @property
+    def waits(self) -> bool:
+        """Whether B's run is not there: its head is then one of the current run, which is nothing to compare."""
+        return others.chosen() in others.KINDS and others.chosen() != others.HEAD and not self.b.other
+
+    @property
     def places(self) -> dict[str, tuple[int, int]]:
         """The pins of this kind in the current run."""
-        return {pin.letter: pin.place for pin in (self.a, self.b) if not pin.other and pin.head.kind == self.kind}
+        here = (self.a,) if self.waits else (self.a, self.b)
+        return {pin.letter: pin.place for pin in here if not pin.other and pin.head.kind == self.kind}
 
     @property
     def to_a(self) -> Floats | None:

@@ -37,7 +37,7 @@ def draw(against: str, record: Record) -> Record | None:
 
 def chosen() -> str:
     """What A is compared with, a word of ``KINDS``."""
-    return str(st.session_state.get(KEY, HEAD))
+    return str(st.session_state.get(KEY, st.query_params.get(KEY, HEAD)))
 
 
 def about(record: Record, beside: Record | None = None) -> str:

@@ -85,19 +85,22 @@ def names(record: Record, first: Kind | None = None) -> list[str]:
 
 
 def places() -> tuple[list[DeltaGenerator], DeltaGenerator]:
-    """The places of what is compared, of A, of B, and of another text or model; and the popover of further settings."""
-    *three, last = show.halves("pins", [1.35, 1.35, 1.35, 0.9])
+    """The places of what is compared, of another text or model, of A, of B, and of notes below; and the popover of
+    further settings."""
+    beside = others.chosen() in ("text", "model")  # a file has a place of its own
+    what, *more, first, second, last = show.halves("pins", [1.35] * (4 if beside else 3) + [0.9])
     with last:
         popover = st.popover(_("Settings"), width="stretch")
-    return [*three, st.container()], popover
+    below = st.container()
+    return [what, *(more or [below]), first, second, below], popover
 
 
 def both(record: Record, measured: Measured, threshold: float, places: list[DeltaGenerator]) -> tuple[Pin, Pin]:
     """The pickers of what A is compared with (URL ``against``), of A, and of B."""
-    what, first, second, below = places
+    what, another, first, second, below = places
     with what:
         against = pick.select(_("Compare with another"), named(others.KINDS), key=others.KEY)
-    with below:
+    with another:
         other = others.draw(against, record)
     kind = measured.kind if other is None else _kind_of_both(record, other, measured.kind)
     match = _match(record, other) if kind != measured.kind else None

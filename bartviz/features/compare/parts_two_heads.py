@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from bartviz.app.streamlit_internals import DeltaGenerator
 
 HEIGHT = 420  # pixels of the difference
+SHORT = 14  # rows and columns, up to which three maps stand side by side on a laptop
 STYLE, WITHOUT = (Path(__file__).with_name(name) for name in ("style.css", "no_difference.css"))
 
 
 def verdict(chosen: Chosen) -> str:
     """How far A and B are apart, or why that cannot be said; for a beginner also what to touch."""
+    if chosen.waits:
+        return _("Only A so far: B is drawn as soon as there is something to compare A with.")
     if chosen.b.other and chosen.b.record is chosen.a.record and others.chosen() == "text":
         return _("Both texts are the same so far. Change a word of the other text, then press Enter.")
     a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
@@ -72,7 +75,17 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     """A and B, each in its own canvas, and B minus A if most of their tokens are the same; the rows are in the place of
     the ``settings``.
     """
-    a, b = chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words)
+    a = chosen.a.view(words=chosen.words)
+    if chosen.waits:
+        st.html(WITHOUT)
+        with settings:
+            row = _row_of_a(chosen, a)
+        with st.container(key="compare_maps_of_two"):
+            first, _second = st.columns(2, gap="medium")
+        with first:
+            _canvas(chosen, chosen.a, row, key="row")
+        return
+    b = chosen.b.view(words=chosen.words)
     contrast = distance.contrast(a, b)
     together = contrast is not None or a.query_labels == b.query_labels
     with settings:
@@ -80,7 +93,9 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     simple = not levels.at_least("intermediate")
     if contrast is None:
         st.html(WITHOUT)
-    with st.container(key="compare_maps_of_two"):
+    longest = max(len(labels) for view in (a, b) for labels in (view.query_labels, view.key_labels))
+    key = "compare_long" if longest > SHORT else "compare_short"
+    with st.container(key="compare_maps_of_two"), st.container(key=key):
         first, second, *third = st.columns(2 if contrast is None else 3, gap="medium")
     with first:
         _canvas(chosen, chosen.a, row, key="row")

@@ -287,7 +287,11 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     assert len(app.selectbox(key="b").options) > 2  # until the other run is ready, B is of this one
     app.text_input(key="b_text").set_value("").run()
     assert app.text_input(key="b_text").value == ""  # an emptied field stays so
-    assert "Both texts are the same so far." not in words(app)
+    said = words(app)
+    assert "Both texts are the same so far." not in said
+    assert "Only A so far" in said  # a head of this run in B's place would be nothing to compare with
+    assert "A: encoder" in said
+    assert "B: encoder" not in said
 
 
 def test_a_beginner_is_told_how_texts_are_compared_that_do_not_pair_up(record: Record) -> None:
