@@ -64,6 +64,34 @@ def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, 
     expect(page.locator(".katex").first).to_be_visible()
 
 
+def test_what_a_button_chose_is_not_undone_by_the_closed_display(visit: Open, server: str) -> None:
+    """A browser has the fields of a popover only while it is open, and goes on sending what they had then."""
+    page = visit(f"{server}/masks")
+    page.get_by_role("button", name="Display").click()
+    page.get_by_role("radio", name="Expert").click()
+    settle(page)
+    page.get_by_text("Large type", exact=True).click()
+    expect(page.locator(".bv-large")).to_be_attached()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("radio", name="Expert")).to_have_count(0)
+    page.keyboard.press("z")
+    expect(page.locator(".bv-large")).to_have_count(0)
+    page.get_by_role("button", name="Explain less").click()
+    expect(page.get_by_text("About 0 and exactly 0.")).to_have_count(0)
+    settle(page)
+    go(page, "Heads")
+    expect(page.locator(".bv-large")).to_have_count(0)
+    expect(page.get_by_role("button", name="Explain more")).to_be_attached()
+    page.get_by_role("button", name="Display").click()
+    settle(page)
+    expect(page.get_by_role("radio", name="Intermediate")).to_be_checked()
+    page.get_by_role("radio", name="Expert").click()  # chosen there, it holds
+    settle(page)
+    page.keyboard.press("Escape")
+    go(page, "Masks")
+    expect(page.get_by_text("About 0 and exactly 0.")).to_be_visible()
+
+
 def test_a_term_says_what_it_means_under_the_pointer_and_by_keyboard(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?level=intermediate")
     expect(definition(page, "attention")).to_be_hidden()

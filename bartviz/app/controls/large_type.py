@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from bartviz.app.components.invisible import unseen
-from bartviz.app.state import session
+from bartviz.app.state import display_fields, session
 from bartviz.language import _
 from bartviz.lazy import FEATURES
 
@@ -97,4 +97,4 @@ def button() -> None:
 
 def put(large: bool) -> None:
     """Turn large type on or off: a callback."""
-    st.session_state[KEY] = large
+    display_fields.put(KEY, large)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from bartviz.app.controls import large_type
 from bartviz.app.frame import languages, levels
+from bartviz.app.state import display_fields
 from bartviz.language import _
 
 # first.css draws every page as a beginner's until the server has said which level it is. The browser's own menu has the
@@ -27,7 +28,8 @@ def draw(page: str) -> None:
     st.html(f"<style>{_OTHERS if levels.at_least('intermediate') else _BEGINNER}</style>")
     if not page:  # elsewhere the page's own controls need the room
         languages.offer()
-    with st.popover(_("Display"), key="display", icon=":material/tune:"):
+    with st.popover(_("Display"), key=display_fields.POPOVER, icon=":material/tune:", on_change="rerun"):
         levels.choose()
         languages.choose()
         large_type.toggle()
+    display_fields.keep(levels.KEY, languages.KEY, large_type.KEY)

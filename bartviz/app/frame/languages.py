@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.app import streamlit_internals
 from bartviz.app.controls import pick
-from bartviz.app.state import url_state
+from bartviz.app.state import display_fields, url_state
 from bartviz.language import LANGUAGES, _, follow
 
 KEY = "lang"
@@ -44,7 +44,7 @@ def offer() -> None:
 
 
 def _turn(code: str) -> None:
-    st.session_state[KEY] = code
+    display_fields.put(KEY, code)
 
 
 def spoken() -> str:

@@ -18,6 +18,7 @@ import streamlit as st
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import expander, pick, show
 from bartviz.app.frame import page_list
+from bartviz.app.state import display_fields
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
@@ -206,4 +207,4 @@ def _level_buttons(word: str) -> None:
 
 
 def _set_level(level: Level) -> None:
-    st.session_state[KEY] = level
+    display_fields.put(KEY, level)

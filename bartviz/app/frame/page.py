@@ -27,7 +27,7 @@ from bartviz.app.frame import (
 )
 from bartviz.app.frame.examples import examples
 from bartviz.app.frame.status import status
-from bartviz.app.state import clicks, session, url_state
+from bartviz.app.state import clicks, display_fields, session, url_state
 from bartviz.app.streamlit_internals import StopException, StreamlitPage
 from bartviz.errors import BartvizError, SettingError, WeightsOnlyError
 from bartviz.language import _, current
@@ -84,6 +84,7 @@ class Frame:
 def frame() -> Frame:
     """Set up the app and its navigation. Every script run calls this first and runs what it returns."""
     clicks.keep()
+    display_fields.begin()
     languages.begin()
     navigation = _navigation()
     if moved := page_list.MOVED.get(navigation.url_path):
