@@ -72,7 +72,10 @@ def payload(
     unit = _unit(rows, own, other)
     meta = described(record, layer, head, branched=branch is not None, colors=colors) | {"scale": unit, "plain": plain}
     if plain:
-        meta["titles"] |= plain_titles(branched=branch is not None, start=_start(record, kind))
+        whose = weights_name(record.attention(kind), layer, head)
+        if layer is not None and head is not None:
+            whose = sentence_words.head_in_words(layer, head)
+        meta["titles"] |= plain_titles(whose, branched=branch is not None, start=_start(record, kind))
     if branch is not None:
         meta["branch"] = _branch(record, branch, other.shape[1], plain)
     if heat is not None:

@@ -192,17 +192,18 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
     return {"source": source, "output": output, "choice": candidates, "matrix": matrix}
 
 
-def plain_titles(*, branched: bool, start: str) -> Words:
-    """The titles of the parts for a beginner; ``start``: the mark that the decoder begins with, if it has one."""
+def plain_titles(whose: str, *, branched: bool, start: str) -> Words:
+    """The titles of the parts for a beginner. ``whose`` weights they show: a head's or a mean; ``start``: the mark that
+    the decoder begins with, if it has one."""
     output = _("What it has written, and what comes next")
     if start:
         output = _("What it has written after its start mark {start}, and what comes next", start=start)
     choice = _("What it could have written here; choose one to follow it")
     return {
-        "source": _("The text that it reads, shaded by where it looks"),
+        "source": _("The text that it reads, shaded by where it looks ({whose})", whose=whose),
         "output": output if not branched else _("The main text so far"),
         "choice": choice if not branched else _("What it could have written in the main text; choose one"),
-        "matrix": _("Where it looked, step by step"),
+        "matrix": _("Where it looked, step by step ({whose})", whose=whose),
     }
 
 
@@ -236,7 +237,7 @@ def _steps() -> Words:
         "looked": _("{said}, looking most at {text} ({mass})."),
         "looked_special": _("{said}, looking most at special tokens ({special}), then at {text} ({mass})."),
         "looked_plain": _("{said} It looked most at {text}."),
-        "looked_words": _("{said} Among the words it looked most at {text}."),
+        "looked_words": _("{said} It looked most at special tokens, then at {text}."),
         "reading_plain": _("Each row shows where the model looked to write what is on its left."),
         "cell_plain": _("To write “{predicts}” it looked at “{column}” with {weight}."),
         "stopped": _("Stopped: {stopped}."),

@@ -250,7 +250,7 @@ test("a beginner sees no candidate twice, and reads the step without numbers of 
   assert.equal(numbers.sentenceOf(simple, 0, [0.2, 0.7, 0.1]), "The model was unsure. It looked most at “car”.");
   assert.equal(
     numbers.sentenceOf(simple, 0, [0.5, 0.2, 0.3]),
-    "The model was unsure. Among the words it looked most at “car”.",
+    "The model was unsure. It looked most at special tokens, then at “car”.",
   );
 });
 
