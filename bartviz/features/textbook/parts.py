@@ -109,8 +109,8 @@ def picture() -> None:
     head, row = start.head_of(record, kind), start.row_of(record, kind)
     attention = record.attention(kind)
     label = _(
-        "An example of weights: where one head of a small translator looked to write “{word}”. The darker a word, the "
-        "larger its weight.",
+        "An example of weights: where one head of a small translator looked to write “{word}”. The stronger a "
+        "word's colour, the larger its weight.",
         word=record.rows(kind).labels[row],
     )
     weights = attention.head(head.layer, head.head)[row]
