@@ -39,14 +39,17 @@ def alike(
     ]
     values = {"one": _head(own, match.first), "other": _head(other, match.second), "correlation": match.correlation}
     left, right = (values["one"], values["other"])[:: 1 if own.model.kind == "encoder" else -1]  # as they are drawn
+    named = levels.at_least("intermediate")  # a beginner finds their names in the lists
     said = [
         _("Of all their heads, these two look at the text most alike: {one} and {other}.", one=left, other=right)
+        if looked_at is None and named
+        else _("Of all their heads, these two look at the text most alike.")
         if looked_at is None
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(titles) == 2 and titles[0] == titles[1]:
         said.append(_("Both look at the text in the same way: “{name}”.", name=titles[0]))
-    if levels.at_least("intermediate"):
+    if named:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)
 
@@ -60,11 +63,17 @@ def main() -> None:
     record = page.begin("side")
     st.html(parts.STYLE)
     with show.place("side_lead"):
-        show.lead(_("Both read the whole text in both directions. Only one of them also writes, from left to right."))
+        writes = record.model.name if record.model.kind == "encoder-decoder" else parts.MODELS["encoder-decoder"]
+        show.lead(
+            _(
+                "Both read with an encoder, which may look before and after each word. Only {model} also writes, "
+                "with a decoder.",
+                model=writes,
+            )
+        )
         show.what_to_do(_("Choose a word at the left: both maps frame its row."))
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
-        masks, maps = st.container(key="side_masks"), st.container(key="side_maps")
-        said = st.empty()
+        masks, said, maps = st.container(key="side_masks"), show.place("side_said"), st.container(key="side_maps")
     with masks:
         above = st.columns(2, gap="large")
     with maps:
@@ -79,7 +88,7 @@ def main() -> None:
         looked_at = parts.looked_at(own)
         match = cached(partial(matching_heads.match, own, other, looked_at))
     with said:
-        show.note(alike(own, other, match, looked_at))
+        show.what_to_do(alike(own, other, match, looked_at))
     first = [None, None] if match is None else [match.first, match.second]
     first = first if own is left else first[::-1]
     word = 0 if own is None else parts.framed_word(own)
