@@ -58,8 +58,8 @@ def verdict(chosen: Chosen) -> str:
 def _shift(contrast: distance.Contrast) -> str:
     """Where one of them looks in most rows where the other one looked a row before; else empty."""
     for count, message in (
-        (contrast.late, mark("In {count} of {rows} rows B looks where A looks one row above.")),
-        (contrast.early, mark("In {count} of {rows} rows A looks where B looks one row above.")),
+        (contrast.late, mark("In {count} of {rows} rows, B looks at what A looked at in the row before.")),
+        (contrast.early, mark("In {count} of {rows} rows, A looks at what B looked at in the row before.")),
     ):
         if 2 * count > contrast.following and count > contrast.alike:
             return _(message, count=count, rows=contrast.following)

@@ -113,7 +113,7 @@ def test_a_beginner_reads_that_one_head_looks_where_the_other_looked_a_row_above
     counted = [t for t in range(1, len(first)) if not a.query_special[t]]
     late = sum(second[t] == first[t - 1] for t in counted)
     assert late > len(counted) / 2
-    assert f"In {late} of {len(counted)} rows B looks where A looks one row above." in said
+    assert f"In {late} of {len(counted)} rows, B looks at what A looked at in the row before." in said
 
 
 def test_a_beginner_reads_what_differs_and_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
