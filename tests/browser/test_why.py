@@ -20,14 +20,14 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
 ) -> None:
     page = visit(f"{shipped}/why?row=4", size=size)
     lead = page.locator(".st-key-lead .bv-lead")
-    expect(lead).to_contain_text("In the text, “Auto” rests most on “car”")
+    expect(lead).to_contain_text("In the text, “Auto” depends most on “car”")
     page.locator(".why button", has_text="kaufen").click()
     expect(lead).to_contain_text(
-        "“kaufen” rests most on “Auto”, which was written before it. In the text, it rests most on “buy”."
+        "“kaufen” depends most on “Auto”, which was written before it. In the text, it depends most on “buy”."
     )
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    expect(lead).to_contain_text("In the text, “Auto” rests most on “car”")
+    expect(lead).to_contain_text("In the text, “Auto” depends most on “car”")
     page.get_by_role("button", name=re.compile("^Remove .* and see$")).click()
     expect(page.locator(".bv-why-bars > div")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -55,7 +55,7 @@ def test_a_word_that_is_chosen_is_said_and_what_a_pressed_button_brings_has_the_
     expect(spoken).to_be_empty()
     page.locator(".why button", has_text="kaufen").focus()
     page.keyboard.press("Enter")
-    expect(spoken).to_contain_text("In the text, it rests most on “buy”")
+    expect(spoken).to_contain_text("In the text, it depends most on “buy”")
     expect(page.locator(".why button", has_text="kaufen")).to_be_focused()
     page.get_by_role("button", name=re.compile("^Remove .* and see$")).focus()
     page.keyboard.press("Enter")

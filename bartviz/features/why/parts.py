@@ -217,7 +217,7 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     plain = name == USUAL and not levels.at_least("intermediate")
     if plain and before is not None and not words:
         return _(
-            "{token} rests on {before}, which was written before it, and hardly on any word of the text.",
+            "{token} depends on {before}, which was written before it, and hardly on any word of the text.",
             token=token,
             before=quote(before.label),
         )
@@ -226,14 +226,15 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     if plain:
         if before is not None:
             return _(
-                "{token} rests most on {before}, which was written before it. In the text, it rests most on {words}.",
+                "{token} depends most on {before}, which was written before it. In the text, it depends most on "
+                "{words}.",
                 token=token,
                 before=quote(before.label),
                 words=listed(words),
             )
         return plural(
-            "In the text, {token} rests most on {words}: without this word it is less likely.",
-            "In the text, {token} rests most on {words}: without one of them it is less likely.",
+            "In the text, {token} depends most on {words}: without this word it is less likely.",
+            "In the text, {token} depends most on {words}: without one of them it is less likely.",
             len(words),
             token=token,
             words=listed(words),

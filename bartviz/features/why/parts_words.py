@@ -48,7 +48,7 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
     do = [] if found is None else [bars(found.method, quote(found.steps.labels[0]))]
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
-        do.append(_("Touch another word of the lower line to see what that one rests on."))
+        do.append(_("Touch another word of the lower line to see what that one depends on."))
     if do:
         show.what_to_do(" ".join(do))
     sent = payload(record, filled(places, at, guess), at, shown, said)
@@ -67,6 +67,8 @@ def bars(method: Method, token: str) -> str:
     """What the bars say. A method that only reads weights says where a model looked, not what speaks for the token."""
     if method.needs == "weights":
         return _("The longer its bar, the more the model looked at a word when it chose {token}.", token=token)
+    if method.needs == "more passes" and method.sums is None:
+        return _("The longer its bar, the less likely {token} becomes when a word is hidden.", token=token)
     return _("The longer its bar, the more a word speaks for {token}.", token=token)
 
 

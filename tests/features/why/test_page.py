@@ -107,7 +107,7 @@ def test_a_beginner_is_asked_nothing_but_to_touch_a_word(app: App, asked: list[t
     assert sent(page)["chosen"] == 4
     assert asked == [("leave-one-out", 4)]
     assert not {"method", "instead"} & {box.key for box in page.selectbox}
-    assert "In the text, “Auto” rests most on “.”, “car” and “a”" in visits.words(page)
+    assert "In the text, “Auto” depends most on “.”, “car” and “a”" in visits.words(page)
 
 
 def test_a_method_that_a_link_names_is_shown_to_a_beginner_too(app: App, asked: list[tuple[str, int]]) -> None:
@@ -193,7 +193,7 @@ def test_an_output_without_words_is_drawn_and_why_it_is_not_judged_is_said(
     page = app("why", record=stand_in.record(output=["<s>", "</s>"]), row="1", level="beginner")
     assert [(word["text"], word["special"]) for word in sent(page)["output"]] == [("<s>", True), ("</s>", True)]
     said = visits.words(page)
-    assert "In the text, “&lt;/s&gt;” rests most on" in said
+    assert "In the text, “&lt;/s&gt;” depends most on" in said
     assert "The model wrote no word here that could be judged" in said
     assert "found this way" not in said
 
@@ -332,7 +332,9 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     assert parts_words.bars(METHODS["rollout"], "“a”").startswith("The longer its bar, the more the model looked") == (
         METHODS["rollout"].needs == "weights"
     )
-    assert parts_words.bars(METHODS["leave-one-out"], "“a”") == "The longer its bar, the more a word speaks for “a”."
+    hidden = parts_words.bars(METHODS["leave-one-out"], "“a”")
+    assert hidden == "The longer its bar, the less likely “a” becomes when a word is hidden."
+    assert parts_words.bars(METHODS["gradient x input"], "“a”") == "The longer its bar, the more a word speaks for “a”."
 
 
 def test_the_page_and_its_script_draw_the_same_bars() -> None:
