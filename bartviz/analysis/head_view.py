@@ -203,7 +203,7 @@ def of_habit(name: str, habit: str, shown: View) -> str:
     said = (
         mark("{head} {habit}. Its strongest link of words and pieces of words: from {query} to {key} ({weight:%}).")
         if shown.pieces
-        else mark("{head} {habit}. Its strongest link: from {query} to {key} ({weight:%}).")
+        else mark("{head} {habit}. Its strongest link between words: from {query} to {key} ({weight:%}).")
     )
     return _(said, head=name, habit=habit, query=quote(query), key=quote(key), weight=weight)
 

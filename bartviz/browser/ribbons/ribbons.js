@@ -96,6 +96,7 @@ class View {
   begin(chosen) {
     this.answered = chosen;
     this.kept = chosen === null ? null : { line: "below", index: chosen };
+    if (this.kept) this.count(this.kept); // on another page, or before: it need not be touched again
     if (this.kept) this.light(this.kept);
     else this.rest();
   }
@@ -242,6 +243,10 @@ class View {
     else this.say(this.data.labels.hint, true);
   }
 
+  count(place) {
+    if (place.line === "below") touched.words.add(this.data.below[place.index].pieces.join(""));
+  }
+
   /** What a newcomer is asked to do next, or nothing. */
   next() {
     const taps = this.data.taps ?? [];
@@ -262,7 +267,7 @@ class View {
     this.stop();
     this.sentence.setAttribute("aria-live", "polite");
     this.kept = place;
-    if (place?.line === "below") touched.words.add(this.data.below[place.index].pieces.join(""));
+    if (place) this.count(place);
     if (place) this.light(place);
     else this.rest();
     if (!place) return;

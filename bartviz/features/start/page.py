@@ -129,7 +129,7 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         links = related_links.for_head(record, head) if record is not None and head is not None else []
         query = next((link.query for link in links if link.to == "heads"), None)
         page.link("heads", _("**Look inside this sentence**"), query)
-        show.note(_("Every head of every layer for this text, one of them enlarged."))
+        show.note(_("Each attention head looks in its own way: see all of them, one enlarged."))
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch", gap="small"):
