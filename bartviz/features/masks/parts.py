@@ -15,7 +15,7 @@ from bartviz.analysis import mask_value, masks, sentence_words
 from bartviz.analysis.mask_patterns import PATTERNS, cut, example_bias, pattern
 from bartviz.analysis.word_colors import NONE
 from bartviz.app.controls import pick, show, tasks
-from bartviz.app.frame import levels, page, row_names
+from bartviz.app.frame import levels, page, page_hooks, row_names
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError, NotFetched
 from bartviz.features.masks import parts_batch as batch
@@ -73,6 +73,12 @@ def choose(record: Record) -> Shown | None:
     if word == DRAW:
         return None
     view = cast("View", word)
+    if view == "pattern" and not levels.at_least("intermediate") and not page_hooks.current().leads():
+        do = [_("Touch a row to see which tokens it may look at.")]
+        if not all(record.attention(kind).mask.all() for kind in record.kinds):
+            do.insert(0, _("A coloured cell may be looked at, a hatched one not."))
+        with naming:
+            show.what_to_do(" ".join(do))
     shapes = [record.attention(kind).shape for kind in record.kinds]
     kind = pick.shown_kind(record)
     reading: Reading = "reads"

@@ -65,6 +65,14 @@ def test_beginners_see_the_numbers_that_are_added_only_where_a_link_asks_for_the
     assert "numbers added" in offered(level="beginner", view="additive")
 
 
+def test_beginners_are_told_what_hatched_means_where_a_cell_is(record: Record) -> None:
+    assert "a hatched one not. Touch a row" in words(opened(record, level="beginner"))
+    assert "Touch a row" not in words(opened(record, level="beginner", view="weights"))
+    said = words(opened(records.encoder_only(), level="beginner"))
+    assert "Touch a row" in said
+    assert "hatched one" not in said
+
+
 def test_row_of_the_address_is_framed(record: Record) -> None:
     assert sent(opened(record))["row"] == start.row_of(record, "cross")
     assert sent(opened(record, row="2"))["row"] == 2
