@@ -29,7 +29,7 @@ def main() -> None:
     to_do, again = st.columns([4, 1], vertical_alignment="center")
     with again:
         draw_again()
-    picture = st.container(key="denoising_lines")
+    picture = show.place("denoising_lines")
     chosen = choose(record)
     touchable = chosen.noise in HIDES and not page_hooks.current().leads()  # touches answer a lesson
     with to_do:

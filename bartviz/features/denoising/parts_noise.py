@@ -111,7 +111,11 @@ def choose(record: Record) -> Chosen:
 def draw_again() -> None:
     """A button for another draw: above the picture, whose height depends on what was drawn."""
     st.button(
-        _("Draw again"), on_click=_again, width="stretch", help=_("Use the next seed, which removes other words.")
+        _("Draw again"),
+        key="noise_again",
+        on_click=_again,
+        width="stretch",
+        help=_("Use the next seed, which removes other words."),
     )
 
 
