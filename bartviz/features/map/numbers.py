@@ -182,12 +182,13 @@ def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: 
     ]
     shown = ("decoding", {"output_layer": "true"}) if steps else ("", {})
     output = Box(_("Output layer and softmax"), *shown, gives="scores")
+    word = _("Next token, appended to the output") if both else _("Next token, appended to the text")
     return Column(
         "decoder",
         info.decoder_layers,
         _before(family, side, "decoder", _("Output so far") if both else _("Text so far")),
         _sums(info, family, "decoder", (*attention, _feed_forward(info, "decoder"))),
-        (*_last_norm(side, "decoder"), output, Box(_("Next token"), "decoding" if steps else "", gives="word")),
+        (*_last_norm(side, "decoder"), output, Box(word, "decoding" if steps else "", gives="word")),
     )
 
 

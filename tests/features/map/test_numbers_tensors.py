@@ -58,7 +58,7 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     after = record.attention("decoder").query.labels[step.row]
     assert scores.shape == f"{record.model.vocabulary:,} scores, here after “{after}”"
     assert scores.bars == tuple((one.label, one.probability) for one in step.candidates[:5])
-    assert given["decoder", "Next token"].tokens == (step.chosen.label,)
+    assert given["decoder", "Next token, appended to the output"].tokens == (step.chosen.label,)
 
 
 def test_the_word_that_is_shown_is_the_first_that_the_model_chose() -> None:
