@@ -4,6 +4,7 @@ import { css, inkOn } from "./colors.js";
 import { measured, shortened, widest } from "./drawing.js";
 
 const TALL = -Math.PI / 4; // the angle of words above the columns
+const MOST = 0.5; // of a row's weight: from there a cell says its own, the colour says that of others
 
 /**
  * @param {HTMLCanvasElement} canvas
@@ -48,7 +49,7 @@ export function drawWeights(
         color = colors[Math.round(255 * Math.min(1, value))];
       context.fillStyle = css(color);
       context.fillRect(left + column * cell, top + row * cell, cell - 1, cell - 1);
-      if (cell < 2.7 * size || value < 0.1) continue;
+      if (cell < 2.7 * size || value < MOST) continue;
       context.fillStyle = inkOn(color);
       context.textAlign = "center";
       context.fillText(value.toFixed(2), left + (column + 0.5) * cell - 0.5, top + (row + 0.5) * cell);
