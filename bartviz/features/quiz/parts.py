@@ -22,8 +22,7 @@ from bartviz.language import _, current, mark, plural, speaking
 from bartviz.serving import first_record
 
 if TYPE_CHECKING:
-    from streamlit.delta_generator import DeltaGenerator
-
+    from bartviz.app.streamlit_internals import DeltaGenerator
     from bartviz.record.record import Record
 
 STYLE = Path(__file__).with_name("style.css")
