@@ -21,7 +21,7 @@ from scripts.visitor import Sent, visitor, wait_for
 
 TWICE = 200_000  # of a visit to Decoding: the player comes again where a cold model's numbers come a moment later
 VISIT, RERUN = 120_000, 50_000  # bytes at most, of a visit to a page of many weights and of any run after it
-MESSAGES = 160  # of a run at most, with all files that a page offers; the textbook has two for each of its lines
+MESSAGES = 180  # of a run at most, with all files that a page offers; the textbook has two for each of its lines
 STYLE = ".bv-lead"  # stands in style.css alone
 SAME = 2  # runs in which nothing changes
 

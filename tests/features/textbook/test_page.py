@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 import pytest
@@ -170,9 +171,9 @@ def test_a_beginner_sees_what_a_weight_is_before_statements_about_weights(app: A
     head, row = start.head_of(record, "cross"), start.row_of(record, "cross")
     weights = record.attention("cross").head(head.layer, head.head)[row]
     page = app("textbook", record=None, level="beginner")
-    said = f"looked to write “{record.rows('cross').labels[row]}”. The darker a word, the larger its weight."
-    assert said in words(page)
+    said = f"looked to write “{record.rows('cross').labels[row]}”. The stronger a word's colour, the larger its weight."
+    assert said in html.unescape(words(page))
     strongest = record.attention("cross").key.labels[int(weights.argmax())]
     assert re.search(rf"title='{weights.max():.3f}'>{re.escape(strongest)}</span>", words(page))
-    assert said not in words(app("textbook", record=None, level="beginner", chapter="sizes"))
-    assert said not in words(app("textbook", record=None, level="expert", chapter="heads"))
+    assert said not in html.unescape(words(app("textbook", record=None, level="beginner", chapter="sizes")))
+    assert said not in html.unescape(words(app("textbook", record=None, level="expert", chapter="heads")))
