@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 pytest.importorskip("bartviz.features.lessons")
 
 from bartviz.app.controls.large_type import FACTOR
+from bartviz.app.state.url_state import BEHIND
 from bartviz.features.lessons.texts import StepTexts
 from bartviz.serving import saved_records as records
 from scripts.settled import settle
@@ -40,6 +41,22 @@ def test_a_word_of_the_text_lights_its_place_in_a_figure_and_in_a_running_text(s
     expect(lit).to_contain_text(["buy"])  # the key of the row of arithmetic
     page.mouse.move(1, 1)
     expect(lit).to_have_count(0)
+
+
+def test_after_a_lesson_nothing_sets_the_view_of_its_step_again(server: str, visit: Open) -> None:
+    """With every request a browser sends what its widgets held; they have to be told that the lesson is over."""
+    lesson = named("attention")
+    at, step = next((at, step) for at, step in enumerate(lesson.steps) if step.shown.get("view") == "text")
+    page = begun(visit, f"{server}/{step.page}?lesson=attention&at={at + 1}")
+    expect(page).to_have_url(re.compile("view=text"))
+    page.get_by_role("button", name="Leave the lesson").click()
+    expect(page.locator(".bv-lesson-step")).to_have_count(0)
+    settle(page)
+    page.wait_for_timeout(2000 * BEHIND)  # longer than a slow browser's request is forgiven
+    page.get_by_role("button", name="Display").click()
+    expect(page.get_by_role("radio", name="Expert")).to_be_visible()
+    settle(page)
+    expect(page).not_to_have_url(re.compile("view="))
 
 
 @pytest.mark.thorough

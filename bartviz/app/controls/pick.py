@@ -69,7 +69,7 @@ def or_typed(
         return ((_word(given[-1], names) or given[-1])[:most],) if given and given[-1].strip() else None
 
     (word,) = url_state.resolve(key, (held,) if isinstance(held, str) and held else None, parse, (first,))
-    if held is not None and held != word:
+    if url_state.must_be_set(key, held, word):
         st.session_state[key] = word
     words = list(names) if word in names else [*names, word]
     chosen = st.selectbox(
@@ -110,7 +110,7 @@ def several(
     unknown = [part for part in asked if part and _word(part, names) is None]
     if unknown:
         url_state.invalid_choice(key, ", ".join(unknown), " ".join(words))
-    if held is not None and had != words:
+    if url_state.must_be_set(key, held if had is None else had, words):
         st.session_state[key] = list(words)
     chosen = st.multiselect(
         label, list(names), list(words), format_func=names.__getitem__, key=key, help=hint, placeholder=placeholder
@@ -125,7 +125,7 @@ def tabs(names: Mapping[str, str], *, key: str, default: str | None = None) -> t
     label: str | None = st.session_state.get(key)
     held = None if label is None else _word(label, names)
     (word,) = url_state.resolve(key, None if held is None else (held,), _parser(names), (first,))
-    if label != names[word] and (label is not None or word != first):
+    if (label is None and word != first) or url_state.must_be_set(key, label, names[word]):
         st.session_state[key] = names[word]
     drawn = st.tabs(list(names.values()), default=names[first], key=key, on_change="rerun")
     opened = next(((name, tab) for name, tab in zip(names, drawn, strict=True) if tab.open), (first, drawn[0]))
@@ -358,7 +358,7 @@ def _one(options: Options, key: str, default: str | None, draw: Callable[[Mappin
     (word,) = url_state.resolve(
         key, (held,) if isinstance(held, str) and held in names else None, _parser(names), (first,)
     )
-    if held is not None and held != word:  # without a widget yet, its default applies
+    if url_state.must_be_set(key, held, word):
         st.session_state[key] = word
     chosen = draw(names, word)
     word = str(chosen) if chosen in names else word

@@ -410,6 +410,14 @@ def restore(before: Mapping[str, Words | None], without: Container[str] = ()) ->
             choice.chosen, choice.restored = before.get(key), True
 
 
+def must_be_set(key: str, held: object, wanted: object) -> bool:
+    """Whether a widget must be set to ``wanted`` before it is drawn: without one yet, its default applies.
+
+    A browser goes on showing and sending what a widget held before ``restore``, unless it is told.
+    """
+    return address().choice(key).restored or (held is not None and held != wanted)
+
+
 def restored() -> None:
     """Note that the widgets of this page were drawn with what ``restore`` returned to; drop values of all others."""
     page, _ = open_page()
