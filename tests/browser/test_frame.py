@@ -56,7 +56,7 @@ CURRENT = "[data-testid=stTopNav] [aria-current]"
 def test_the_bar_marks_the_section_of_the_open_page(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare", size=(1280, 720))
     marked = page.locator(CURRENT)
-    expect(marked).to_have_text("Test")
+    expect(marked).to_have_text("Try it out")
     go(page, "Quiz")
     expect(marked).to_have_text("Learn")
     page.set_viewport_size({"width": 600, "height": 720})  # the bar goes, and comes back as another one
@@ -135,7 +135,7 @@ def test_what_is_shared_shows_the_same_in_a_clean_browser(visit: Open, shipped: 
 @pytest.mark.thorough
 def test_every_page_is_found_on_a_narrow_screen(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks", size=(420, 900))
-    go(page, "Experiments")
+    go(page, "What-if experiments")
     expect(page.get_by_role("heading", name=page_list.page("experiments").title)).to_be_visible()
     page.set_viewport_size({"width": 900, "height": 700})
     go(page, "Quiz")

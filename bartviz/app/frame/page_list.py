@@ -54,7 +54,7 @@ SECTIONS: tuple[Section, ...] = (
         mark("Look"),
         (
             Page("heads", mark("Heads"), mark("Where does each head look?")),
-            Page("decoding", mark("Decoding"), mark("Decoding: how is each word chosen?")),
+            Page("decoding", mark("Decoding word by word"), mark("Decoding: how is each word chosen?")),
             Page("alignment", mark("Alignment"), mark("Alignment: which word became which?")),
             Page(
                 "side",
@@ -77,11 +77,11 @@ SECTIONS: tuple[Section, ...] = (
         ),
     ),
     Section(
-        mark("Test"),
+        mark("Try it out"),
         (
             Page("why", mark("Why this word?"), mark("Why this word?"), weights=False),
-            Page("experiments", mark("Experiments"), mark("Experiments: what changes if ...?"), weights=False),
-            Page("denoising", mark("Denoising"), mark("Denoising: can the model repair a damaged text?")),
+            Page("experiments", mark("What-if experiments"), mark("Experiments: what changes if ...?"), weights=False),
+            Page("denoising", mark("Denoising: fill the gaps"), mark("Denoising: can the model repair a damaged text?")),
             Page("compare", mark("Compare"), mark("How do two heads, texts or models compare?")),
             Page(
                 "corpus", mark("Corpus of texts"), mark("What does each head do across a corpus of texts?"), run=False
