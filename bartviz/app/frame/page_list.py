@@ -81,7 +81,9 @@ SECTIONS: tuple[Section, ...] = (
         (
             Page("why", mark("Why this word?"), mark("Why this word?"), weights=False),
             Page("experiments", mark("What-if experiments"), mark("Experiments: what changes if ...?"), weights=False),
-            Page("denoising", mark("Denoising: fill the gaps"), mark("Denoising: can the model repair a damaged text?")),
+            Page(
+                "denoising", mark("Filling gaps (denoising)"), mark("Denoising: can the model repair a damaged text?")
+            ),
             Page("compare", mark("Compare"), mark("How do two heads, texts or models compare?")),
             Page(
                 "corpus", mark("Corpus of texts"), mark("What does each head do across a corpus of texts?"), run=False
