@@ -296,13 +296,17 @@ def kind_of(name: str, loaded: ModelInfo | None = None) -> ModelKind:
 
 
 def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) -> str:
-    """A model's title, its size and whether it looks trained, as far as known before it is loaded."""
+    """A model's title, its size and whether it looks trained, as far as known before it is loaded.
+
+    A beginner is told only if it does not.
+    """
     unknown = _("A folder on this machine") if is_folder else _("A model from the hub")
     title = _(known.title) if known is not None else unknown
     if loaded is not None:
         trained = _("weights look trained") if loaded.trained else _("weights look untrained")
         size = _("{count:.1f} M parameters", count=loaded.parameters / 1e6)
-        return f"{title} · {trained} · {size}"
+        told = [] if loaded.trained and not levels.at_least("intermediate") else [trained]
+        return " · ".join((title, *told, size))
     return f"{title}. {_(known.note)}" if known is not None else f"{title}."
 
 
