@@ -10,6 +10,7 @@ from bartviz.record.record import Record
 
 
 def draw(record: Record | None) -> None:
+    st.html(parts.STYLE)
     lead = st.container(key="textbook_lead")
     verdicts = parts.judged(record)
     with lead:

@@ -119,7 +119,6 @@ def picture() -> None:
 
 def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
     """The lines, chapter by chapter, and a link to the next chapter."""
-    st.html(STYLE)
     if not chosen:
         show.note(_("No statement has this verdict here. Choose another verdict, or all chapters."))
     elif st.session_state.get(GUESS):

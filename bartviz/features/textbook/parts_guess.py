@@ -46,16 +46,17 @@ def ask(
     sentence on the visitor's answer. ``headed``: each chapter has its title."""
     _score([line.number for line in chosen], found)
     chapter = ""
-    for line in chosen:
-        if headed and line.chapter != chapter:
-            st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
-        verdict, guess = found[line.number], given().get(line.number)
-        if guess is not None:
-            answered(line, verdict, _outcome(verdict, guess))
-        else:
-            with st.container(key=f"claim_open_{line.number}", gap=None):
-                question(line)
-                _buttons(line)
+    with st.container(key="textbook_questions"):
+        for line in chosen:
+            if headed and line.chapter != chapter:
+                st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
+            verdict, guess = found[line.number], given().get(line.number)
+            if guess is not None:
+                answered(line, verdict, _outcome(verdict, guess))
+            else:
+                with st.container(key=f"claim_open_{line.number}", gap=None):
+                    question(line)
+                    _buttons(line)
 
 
 def _outcome(verdict: Verdict, guess: str) -> str:
