@@ -19,7 +19,7 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     visit: Open, shipped: str, size: tuple[int, int]
 ) -> None:
     page = visit(f"{shipped}/why?row=4", size=size)
-    lead = page.locator(".st-key-lead .bv-lead")
+    lead = page.locator(".st-key-why_lead .bv-lead")
     expect(lead).to_contain_text("In the text, “Auto” depends most on “car”")
     page.locator(".why button", has_text="kaufen").click()
     expect(lead).to_contain_text(
@@ -41,7 +41,7 @@ def test_a_slow_method_is_asked_for_above_words_that_are_shaded(
     text = " ".join(["The cat is sleeping on the sofa and the dog is playing in the garden."] * 7)
     query = {"model": "bart-tiny-denoise", "text": f"{text} The cat is sleeping on the sofa."}
     page = visit(f"{shipped}/why?{urlencode(query)}", size=size)
-    expect(page.locator(".st-key-lead .bv-lead")).to_contain_text("norms of weighted values points to")
+    expect(page.locator(".st-key-why_lead .bv-lead")).to_contain_text("norms of weighted values points to")
     expect(page.get_by_role("button", name="Ask leave-one-out")).to_be_in_viewport(ratio=1)
     expect(page.locator(".why .source .word").nth(1)).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

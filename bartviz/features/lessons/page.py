@@ -20,16 +20,17 @@ STYLE = Path(cards.__file__).with_name("style.css")
 def main() -> None:
     _read_own()
     page.begin("lessons", needs_record=False)
+    st.html(STYLE)
     progress.recall()
     cards.ended()
-    show.lead(cards.lead())
-    show.note(
-        _("Your progress is stored in this browser."),
-        keys=_("Keys in a lesson: N next, B back, A answer, Z large type."),
-    )
+    with st.container(key="lessons_lead"):
+        show.lead(cards.lead())
+        show.note(
+            _("Your progress is stored in this browser."),
+            keys=_("Keys in a lesson: N next, B back, A answer, Z large type."),
+        )
     cards.cards()
     levels.explain("lessons")
-    st.html(STYLE)
 
 
 def _read_own() -> None:

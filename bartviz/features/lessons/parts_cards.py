@@ -94,7 +94,8 @@ def cards() -> None:
     first = [lesson for lesson in LESSONS if lesson in FIRST]
     for heading, group in zip(GROUPS, (first, LESSONS[len(first) :]), strict=True):
         if group:
-            st.html(f"<h2 class='bv-card-group'>{html.escape(_(heading))}</h2>")
+            with st.container(key=f"lesson_group_{group[0].word}"):
+                st.html(f"<h2 class='bv-card-group'>{html.escape(_(heading))}</h2>")
         for at in range(0, len(group), ACROSS):
             with st.container(key=f"cards_{group[at].word}"):
                 columns = st.columns(ACROSS, gap="small")

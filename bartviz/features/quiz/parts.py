@@ -128,7 +128,7 @@ def make_quiz(record: Record, seed: int, count: int) -> Quiz:
 def choose(record: Record) -> tuple[Quiz, DeltaGenerator]:
     """The score, and below the place of the question the button for new ones and the popover with the seed, the number
     of questions and the sheets; returns the quiz and that place."""
-    line, body = st.container(key="quiz_score"), st.container()
+    line, body = show.place("quiz_score"), show.place("quiz_body")
     button, popover, _room = show.halves("quiz", [1.1, 1.1, 3], align="center")
     with popover:
         held, shown = pick.popover(_("For a class"), key=_CLASS)

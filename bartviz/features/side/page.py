@@ -73,7 +73,7 @@ def main() -> None:
         )
         show.what_to_do(_("Choose a word at the left: both maps frame its row."))
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
-        masks, said, maps = st.container(key="side_masks"), show.place("side_said"), st.container(key="side_maps")
+        masks, said, maps = st.container(key="side_masks"), show.place("side_said"), show.place("side_maps")
     with masks:
         above = st.columns(2, gap="large")
     with maps:
@@ -93,10 +93,10 @@ def main() -> None:
     first = first if own is left else first[::-1]
     word = 0 if own is None else parts.framed_word(own)
     for number, (run, side, head) in enumerate(zip((left, right), ("left", "right"), first, strict=True)):
-        with above[number], st.container(key=f"side_side_{side}"):
+        with above[number], show.place(f"side_side_{side}"):
             if run is not None:
                 parts.squares(run)
-        with below[number], st.container(key=f"side_map_{side}"):
+        with below[number], show.place(f"side_map_{side}"):
             if run is not None:
                 chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
                 parts.map_of(run, side, chosen, word, right if run is left else left)

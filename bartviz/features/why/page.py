@@ -30,7 +30,7 @@ def main() -> None:
     places = numbers.places(record)
     at = parts.place(record, places)
     related_links.text_to_word(record, "word" if record.steps else "text")
-    with show.place("lead"):
+    with show.place("why_lead"):
         lead = st.empty()
     drawn = show.place("why_words")
     chosen = parts.choose(record, at)
