@@ -2,6 +2,8 @@
 
 from functools import partial
 
+import streamlit as st
+
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.corpus import one_file
@@ -16,6 +18,7 @@ from bartviz.language import _
 
 def main() -> None:
     page.begin("corpus", needs_record=False)
+    st.html(parts.STYLE)  # hides what stands on the page for keys alone
     lead = show.place("lead")
     chosen = parts.choose()
     with lead:

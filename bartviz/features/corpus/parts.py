@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _HEADS = "corpus_heads"
-_STYLE = Path(__file__).with_name("style.css")
+STYLE = Path(__file__).with_name("style.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,6 @@ def _values(chosen: Chosen, *, dark: bool) -> go.Figure:
 def picture(chosen: Chosen) -> None:
     """Every head, and the texts of the chosen one: for beginners its means beside the texts, for others its intervals,
     too."""
-    st.html(_STYLE)
     clicked = partial(_choose_clicked, *chosen.shape)
     how = _("Each square is a head, with its average over all texts. Choose one.")
     if levels.at_least("intermediate"):
