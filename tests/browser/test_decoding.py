@@ -175,7 +175,7 @@ def test_the_steps_are_downloaded_as_csv(server: str, visit: Open, tmp_path: Pat
     with (tmp_path / "steps.csv").open(encoding="utf-8-sig", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [line["predicts"] for line in lines] == list(stand_in.OUTPUT[:1]) + [t.strip() for t in stand_in.OUTPUT[1:]]
-    assert lines[0]["rule"] == "forced"
+    assert lines[0]["rule"] == "fixed start"
 
 
 def test_the_player_and_the_canvas_of_all_heads_move_together(server: str, visit: Open) -> None:

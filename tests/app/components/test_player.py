@@ -295,7 +295,8 @@ def test_the_slider_begins_at_the_temperature_of_the_draw_where_it_has_it(
     [
         (None, ""),
         ("no 3 tokens repeated", "no repeat"),
-        ("forced first token", "forced"),
+        ("forced first token", "fixed start"),
+        ("forced end token", "length limit"),
         ("chosen by you", "yours"),
         ("kept from the first text", ""),
         ("a rule of tomorrow", "a rule of tomorrow"),
