@@ -155,8 +155,8 @@ def row(record: Record, chosen: Chosen) -> None:
                 )
     notes = [
         _(
-            "Coloured is positive, grey negative. Touch or point at one for its numbers; touch a weight to see how its "
-            "score is computed."
+            "Coloured is positive, grey negative. Touch or point at a cell for its numbers; touch a weight to see how "
+            "its score is computed."
         )
     ]
     if not plain:

@@ -35,7 +35,7 @@ def main() -> None:
     with lead:
         show.lead(said(record))
     parts.squares(record, shown)
-    page.link("denoising", _("To hide a word and let a model guess it: Denoising"), icon=":material/arrow_forward:")
+    page.link("denoising", _("Hide a word and let a model guess it"), icon=":material/arrow_forward:")
     with levels.aside(_("More: the formula, padding, other patterns"), key="masks", names=["about"]) as opened:
         if opened:
             if not record.from_weights:

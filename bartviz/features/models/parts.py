@@ -35,8 +35,8 @@ SETS = {
     "own": (mark("My choice"), ()),
 }
 BAR = mark(
-    "A bar is a layer. Its length is the model's width, the count of numbers for each token; its colours divide the "
-    "layer's parameters. Embeddings are not drawn."
+    "A bar is a layer. The longer it is, the more numbers stand for each token (the model's width); its colours divide "
+    "the layer's parameters. Embeddings are not drawn."
 )
 _STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
@@ -83,9 +83,9 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
 def simply(subjects: Sequence[Subject]) -> str:
     """Which families only read, which only write, which do both: what one sees first in the drawing."""
     said = {
-        "encoder": mark("Encoder only, reads a text: {names}."),
-        "decoder": mark("Decoder only, continues a text: {names}."),
-        "encoder-decoder": mark("Encoder and decoder, reads a text and writes another: {names}."),
+        "encoder": mark("Reads a text (encoder only): {names}."),
+        "decoder": mark("Continues a text (decoder only): {names}."),
+        "encoder-decoder": mark("Reads a text and writes another (encoder and decoder): {names}."),
     }
     found: dict[str, dict[str, None]] = {}  # in the order of the drawing
     for one in subjects:

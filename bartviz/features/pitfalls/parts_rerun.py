@@ -75,39 +75,33 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
     tiny = percent(TINY / 2) in said.values()
     if abs(now - was) < ALIKE:
         if tiny:
-            return _(
-                "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-                "model finds the same text just as likely."
-            )
+            return _("Switch off the head that the start page shows: the model finds the same text just as likely.")
         return _(
-            "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-            "model finds the same text just as likely: {before}.",
+            "Switch off the head that the start page shows: the model finds the same text just as likely: {before}.",
             before=said["before"],
         )
     told = not tiny and said["before"] != said["after"]
     if now > was:
         if told:
             return _(
-                "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-                "model finds the same text no less likely: {after} instead of {before}.",
+                "Switch off the head that the start page shows: the model finds the same text "
+                "no less likely: {before} with it, {after} without.",
                 **said,
             )
         return _(
-            "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-            "model finds the same text no less likely: {times:,.2f} times as likely as before.",
+            "Switch off the head that the start page shows: the model finds the same text "
+            "no less likely: {times:,.2f} times as likely as before.",
             times=math.exp(min(now - was, LOG_MOST)),
         )
     if told:
         return _(
-            "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the "
-            "model finds the same text less likely: {after} instead of {before}. That is an effect; the picture alone "
-            "shows none.",
+            "Switch off the head that the start page shows: the model finds the same text less likely: {before} with "
+            "it, {after} without. That is an effect; the picture alone shows none.",
             **said,
         )
     return _(
-        "The start page shows where one head looks, the one that seems to explain most. Switch it off, and the model "
-        "finds the same text less likely: its probability is {share} of what it was. That is an effect; the picture "
-        "alone shows none.",
+        "Switch off the head that the start page shows: the model finds the same text less likely: its "
+        "probability is {share} of what it was. That is an effect; the picture alone shows none.",
         share=_share(now - was),
     )
 

@@ -48,7 +48,7 @@ def alike(
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(titles) == 2 and titles[0] == titles[1]:
-        said.append(_("Both look at the text in the same way: “{name}”.", name=titles[0]))
+        said.append(_("Both have the same name: “{name}”.", name=titles[0]))
     if named:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)
@@ -71,7 +71,7 @@ def main() -> None:
                 model=writes,
             )
         )
-        show.what_to_do(_("Choose a word at the left: both maps frame its row."))
+        show.what_to_do(_("Touch a word beside a map: both maps frame its row."))
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
         masks, said, maps = st.container(key="side_masks"), show.place("side_said"), show.place("side_maps")
     with masks:

@@ -50,10 +50,14 @@ def judged(record: Record | None) -> Verdicts:
 
 def tally(verdicts: Verdicts) -> None:
     """How many statements hold and how many do not: the lead sentence of the page, and a bar with its legend."""
-    show.lead(
-        _("{claims} statements from articles about these models, each checked against numbers.", claims=len(CLAIMS))
-    )
     counts = textbook.tally(verdicts)
+    show.lead(
+        _(
+            "{claims} statements from articles about these models. {tested} of them could be checked against numbers.",
+            claims=len(CLAIMS),
+            tested=len(CLAIMS) - counts["undecided"],
+        )
+    )
     bar, legend = "", ""
     for word in WORDS:
         if count := counts[word]:

@@ -66,10 +66,10 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
 def bars(method: Method, token: str) -> str:
     """What the bars say. A method that only reads weights says where a model looked, not what speaks for the token."""
     if method.needs == "weights":
-        return _("The longer its bar, the more the model looked at a word when it chose {token}.", token=token)
+        return _("The longer a word's bar, the more the model looked at it when it chose {token}.", token=token)
     if method.needs == "more passes" and method.sums is None:
-        return _("The longer its bar, the less likely {token} becomes when a word is hidden.", token=token)
-    return _("The longer its bar, the more a word speaks for {token}.", token=token)
+        return _("The longer a word's bar, the less likely {token} becomes when that word is hidden.", token=token)
+    return _("The longer a word's bar, the more it speaks for {token}.", token=token)
 
 
 def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:

@@ -28,8 +28,8 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
 
 def test_a_beginner_reads_first_which_model_reads_and_which_writes(app: App) -> None:
     said = (
-        "Encoder only, reads a text: BERT. Encoder and decoder, reads a text and writes another: BART. "
-        "Decoder only, continues a text: GPT-2."
+        "Reads a text (encoder only): BERT. Reads a text and writes another (encoder and decoder): BART. "
+        "Continues a text (decoder only): GPT-2."
     )
     page = app("models", level="beginner")
     assert said in words(page)

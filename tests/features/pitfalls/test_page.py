@@ -120,8 +120,8 @@ def guesses(*chances: float) -> Guesses:
 
 def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     whole = guesses(0.5, 0.8)
-    assert "no less likely: 45% instead of 40%" in surprise_sentence(whole, guesses(0.5, 0.9))
-    assert "less likely: 5.0% instead of 40%" in surprise_sentence(whole, guesses(0.1, 0.5))
+    assert "no less likely: 40% with it, 45% without" in surprise_sentence(whole, guesses(0.5, 0.9))
+    assert "less likely: 40% with it, 5.0% without" in surprise_sentence(whole, guesses(0.1, 0.5))
     assert "just as likely: 40%" in surprise_sentence(whole, guesses(0.8, 0.5))
 
 

@@ -328,13 +328,17 @@ def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
 
 
 def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() -> None:
-    assert parts_words.bars(METHODS["best head"], "“a”").startswith("The longer its bar, the more the model looked")
-    assert parts_words.bars(METHODS["rollout"], "“a”").startswith("The longer its bar, the more the model looked") == (
-        METHODS["rollout"].needs == "weights"
+    assert parts_words.bars(METHODS["best head"], "“a”").startswith(
+        "The longer a word's bar, the more the model looked"
     )
+    assert parts_words.bars(METHODS["rollout"], "“a”").startswith(
+        "The longer a word's bar, the more the model looked"
+    ) == (METHODS["rollout"].needs == "weights")
     hidden = parts_words.bars(METHODS["leave-one-out"], "“a”")
-    assert hidden == "The longer its bar, the less likely “a” becomes when a word is hidden."
-    assert parts_words.bars(METHODS["gradient x input"], "“a”") == "The longer its bar, the more a word speaks for “a”."
+    assert hidden == "The longer a word's bar, the less likely “a” becomes when that word is hidden."
+    assert (
+        parts_words.bars(METHODS["gradient x input"], "“a”") == "The longer a word's bar, the more it speaks for “a”."
+    )
 
 
 def test_the_page_and_its_script_draw_the_same_bars() -> None:
