@@ -26,7 +26,7 @@ def begin() -> None:
     for key, value in _kept(_HELD).items():
         if key not in st.session_state or key in put_now:
             continue
-        is_chosen = was_open or st.session_state[key] != sent[key]
+        is_chosen = was_open or st.session_state[key] != sent.get(key, st.session_state[key])
         sent[key] = st.session_state[key]
         if not is_chosen and st.session_state[key] != value:
             st.session_state[key] = value

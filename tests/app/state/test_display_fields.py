@@ -58,3 +58,10 @@ def test_buttons_chosen_one_after_another(state: dict[str, Any]) -> None:
     for choice in "bcb":
         assert run(state, "a", is_open=False, put=choice) == choice
         assert run(state, "a", is_open=False) == choice
+
+
+def test_a_button_before_the_field_was_ever_drawn(state: dict[str, Any]) -> None:
+    """The run that it began may end before the popover is drawn."""
+    display_fields.put(KEY, "b")
+    display_fields.begin()
+    assert run(state, "b", is_open=False) == "b"
