@@ -34,7 +34,7 @@ _RULES = (
     (r"no \d+ tokens repeated", mark("blocks an n-gram that has already occurred"), mark("no repeat")),
     (r".*of the source", mark("blocks an n-gram of the source"), mark("not copied")),
     (FORCED_FIRST_TOKEN, mark("this model always starts this way"), mark("fixed start")),
-    (FORCED_END_TOKEN, mark("the maximum length was reached"), mark("length limit")),
+    (FORCED_END_TOKEN, mark("the maximum length was reached"), mark("max. length")),
     (CHOSEN_BY_YOU, "", mark("yours")),
     (r"excluded", mark("forbids some tokens"), mark("excluded")),
     (LENGTH_DECAY, mark("the end becomes likelier as the text grows"), mark("length")),

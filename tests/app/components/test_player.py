@@ -296,7 +296,7 @@ def test_the_slider_begins_at_the_temperature_of_the_draw_where_it_has_it(
         (None, ""),
         ("no 3 tokens repeated", "no repeat"),
         ("forced first token", "fixed start"),
-        ("forced end token", "length limit"),
+        ("forced end token", "max. length"),
         ("chosen by you", "yours"),
         ("kept from the first text", ""),
         ("a rule of tomorrow", "a rule of tomorrow"),
