@@ -17,5 +17,5 @@ def draw(section: str) -> None:
     """Add the listener, and the button's word for style.css; they take no space on the page. ``section``: the label of
     the open page's, as the bar has it; empty on the start page."""
     with st.container(key="menu"):
-        st.html(f"<style>:root {{ --bv-menu: '{_('Menu')}'; }}</style>")
+        st.html(f"<style>:root {{ --bv-menu: '{_('Menu')}'; --bv-sidebar: '{_('Model and text')}'; }}</style>")
         _LISTEN(key="menu_listen", data={"section": section, "open": _("Open the menu"), "close": _("Close the menu")})
