@@ -165,11 +165,6 @@ class Lesson:
         """Whether it can be walked with a visitor's own text."""
         return any(step.own is not None for step in self.steps)
 
-    @property
-    def without_own(self) -> str:
-        """Why it cannot be walked with a visitor's own text; "" if it can."""
-        return "" if self.takes_own else prose.paragraphs(HOME, self.word, "lesson")[3]
-
     def reply(self, at: int, said: Touched | float, record: Record | None = None) -> Reply | str:
         """What is said of an answer: a touch, the number of an option or of a spot in the list, a typed number, or what
         was painted. ``record``: a visitor's own, instead of that of the step.

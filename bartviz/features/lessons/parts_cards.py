@@ -116,8 +116,6 @@ def _card(lesson: Lesson, number: int) -> None:
     show.note(f"{size} · {minutes}")
     if reached:
         st.progress(sum(now.is_answered(lesson, step) for step in range(count)) / count, text=_progress_text(lesson))
-    if not lesson.takes_own:
-        show.note(lesson.without_own)
     runs = now.lesson is lesson
     label = _("Continue with step {step}", step=at + 1) if at else _("Again") if reached == count else _("Start")
     with st.container(horizontal=True, gap="small", key=f"buttons_of_{lesson.word}"):
