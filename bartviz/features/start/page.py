@@ -128,7 +128,8 @@ def cards(record: Record | None, head: Head | None = None) -> None:
     with look.container(border=True, height="stretch", gap="xsmall"):
         links = related_links.for_head(record, head) if record is not None and head is not None else []
         query = next((link.query for link in links if link.to == "heads"), None)
-        page.link("heads", _("**Look inside this sentence**"), query)
+        with st.container(key="look_inside"):  # looks like the first card's button (first.css)
+            page.link("heads", _("**Look inside this sentence**"), query)
         show.note(_("Each attention head looks in its own way: see all of them, one enlarged."))
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
