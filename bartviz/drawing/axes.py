@@ -88,6 +88,19 @@ def word_bars(rows: Numbers, columns: Numbers, dark: bool) -> list[Part]:
     return found
 
 
+def bars_below(columns: Numbers, dark: bool) -> list[Part]:
+    """The same below the columns of a chart of bars, between these and their labels."""
+    near, far = BAR
+    place = {"yref": "paper", "ysizemode": "pixel", "yanchor": 0, "y0": -far, "y1": -near, "xref": "x"}
+    return [
+        {"type": "rect", "fillcolor": theme.word_color(number, dark), "line": {"width": 0}}
+        | place
+        | {"x0": at - 0.4, "x1": at + 0.4}
+        for at, number in enumerate(columns)
+        if number >= 0
+    ]
+
+
 def anchor() -> Part:
     """An invisible point on the visible axes."""
     return unseen([0], [0], name="labels", size=1, xaxis="x2", yaxis="y2", hoverinfo="skip")

@@ -8,12 +8,13 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bartviz.analysis import sentence_words
-from bartviz.analysis.word_colors import NONE, Numbers
-from bartviz.drawing import theme
+from bartviz.analysis.word_colors import Numbers
+from bartviz.drawing import axes, theme
 from bartviz.drawing.cells import Part
 from bartviz.features.pitfalls.numbers import Gap
 from bartviz.features.pitfalls.numbers_experiment_findings import LITTLE, SHARP, Quiet
 from bartviz.language import _
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 
 BARS = 12  # keys that are drawn: those with most weight or contribution
@@ -23,45 +24,54 @@ def weights_and_contributions(
     found: Gap, labels: Sequence[str], *, colors: Numbers = (), dark: bool = False
 ) -> go.Figure:
     """Two bars for each key of one row: its weight, and its share of the contributions. ``labels`` (K,) of all keys,
-    ``colors`` (K,) the numbers of their words, whose colours stand beside the labels (``analysis.word_colors``).
+    ``colors`` (K,) the numbers of their words, whose colours stand above the labels (``analysis.word_colors``).
 
-    At most 12 keys, those with the largest bars, in the order of the text; none that the mask closes.
+    The keys that the row looks at most and takes most from have their numbers on their bars. At most 12 keys, those
+    with the largest bars, in the order of the text; none that the mask closes.
     """
     bars = np.maximum(found.weights, found.shares)
     largest = np.argsort(-bars, kind="stable")[:BARS]
     places = np.sort(largest[bars[largest] > 0])
     kind: Kind = found.head.kind
     shades = {"weights": theme.kind_color(kind, dark), "shares": theme.palette(dark).faint}
-    names = {"weights": _("weight"), "shares": _("share of the output")}
+    names = {"weights": _("how much the head looks there"), "shares": _("how much of its output comes from there")}
+    said = [at in (found.looked, found.brought) for at in places]
     traces: list[Part] = [
         {
             "type": "bar",
             "name": names[what],
             "x": np.arange(len(places)),
             "y": getattr(found, what)[places],
+            "text": [
+                percent(float(value)) if says else ""
+                for value, says in zip(getattr(found, what)[places], said, strict=True)
+            ],
+            "textposition": "outside",
+            "textangle": 0,
+            "cliponaxis": False,
             "marker": {"color": color},
-            "hovertemplate": "%{y:.3f}<extra>" + theme.escape(names[what]) + "</extra>",
+            "hovertemplate": "%{y:.1%}<extra>" + theme.escape(names[what]) + "</extra>",
         }
         for what, color in shades.items()
     ]
     ticks = {
         "tickmode": "array",
         "tickvals": list(range(len(places))),
-        "ticktext": [_label(labels[at], colors[at] if colors else NONE, dark) for at in places],
+        "ticktext": [theme.escape(axes.short(labels[at])) for at in places],
         "tickfont": {"family": theme.MONO},
+        "ticks": "outside",
+        "ticklen": axes.STANDOFF,
+        "tickcolor": "rgba(0,0,0,0)",
+        "showgrid": False,
     }
     layout: Part = {
         "xaxis": ticks,
-        "yaxis": {"range": [0, 1], "tickformat": ".0%", "title": {"text": _("share of the row")}},
+        "yaxis": {"range": [0, 1.08], "tickformat": ".0%"},
         "barmode": "group",
-        "legend": {"orientation": "h", "y": 1.16, "x": 0},
+        "legend": {"orientation": "h", "y": 1.02, "x": 0, "yanchor": "bottom"},
+        "shapes": axes.bars_below(tuple(colors[at] for at in places) if colors else (), dark),
     }
     return theme.build(traces, layout, dark=dark, height=300)
-
-
-def _label(label: str, color: int, dark: bool) -> str:
-    """A key's label, beside it the colour of its word if it has one."""
-    return theme.escape(label) + (f"\u2009{theme.word_bar(color, dark)}" if color != NONE else "")
 
 
 def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:

@@ -42,9 +42,19 @@ def test_a_key_that_the_mask_closes_has_no_bars() -> None:
     assert drawn.layout.xaxis.ticktext == ("a", "b")
 
 
-def test_a_key_has_the_colour_of_its_word_beside_its_label() -> None:
+def test_a_key_has_the_colour_of_its_word_between_its_bars_and_its_label() -> None:
     drawn = figures.weights_and_contributions(gap([0.7, 0.3], [0.4, 0.6]), ("</s>", "car"), colors=(-1, 2))
-    assert list(drawn.layout.xaxis.ticktext) == ["&lt;/s&gt;", f"car\u2009{theme.word_bar(2)}"]
+    assert list(drawn.layout.xaxis.ticktext) == ["&lt;/s&gt;", "car"]
+    (bar,) = drawn.layout.shapes
+    assert bar.fillcolor == theme.word_color(2)
+    assert bar.x0 < 1 < bar.x1
+    assert 0 > bar.y1 > bar.y0 > -drawn.layout.xaxis.ticklen
+
+
+def test_the_keys_that_the_sentence_names_have_their_numbers_on_their_bars() -> None:
+    found = gap([0.7, 0.2, 0.1], [0.1, 0.3, 0.6])
+    drawn = figures.weights_and_contributions(found, ("a", "b", "c"))
+    assert [list(trace.text) for trace in drawn.data] == [["70%", "", "10%"], ["10%", "", "60%"]]
 
 
 def test_every_head_is_a_point_and_the_quietest_is_ringed() -> None:
