@@ -30,7 +30,7 @@ def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: 
     expect(page.get_by_text("With random weights a row of cross-attention")).to_be_visible()
     expect(page.get_by_text("every layer norm still has a gain of exactly 1")).to_be_visible()
     page.get_by_role("button", name=re.compile("^Silence each of 96 heads")).click()
-    expect(page.get_by_text(re.compile(r"Of \d+ heads that are this focused"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"Of \d+ heads with at least 0\.5 there"))).to_be_visible()
     settle(page)
     expect(page.locator(".js-plotly-plot")).to_have_count(11)
 
@@ -39,8 +39,8 @@ def test_a_link_opens_the_head_with_its_sinks_hidden(visit: Open, server: str) -
     page = visit(f"{server}/pitfalls")
     found = pitfalls.sinks(stand_in.record())
     assert found is not None
-    page.get_by_text("3 · Much of the weight goes to sinks").click()
-    page.get_by_role("link", name="This head, sinks hidden").click()
+    page.get_by_text("3 · Much of the weight goes to special tokens").click()
+    page.get_by_role("link", name="this head, with sinks hidden").click()
     expect(page).to_have_url(re.compile("/heads"))
     expect(page.locator(".bv-lead").first).to_contain_text(
         sentence_words.capitalized(sentence_words.head_in_words(found.head.layer, found.head.head))

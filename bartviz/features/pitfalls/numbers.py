@@ -265,6 +265,23 @@ def shift(record: Record, gold: Gold | None = None) -> Shift | None:
     return Shift(best, errors, found, gold is not None) if len(errors) == len(readings) else None
 
 
+def shifted_row(record: Record, head: Head) -> int | None:
+    """The row of a head of cross-attention with the largest weight on a word, of those that read one word and predict
+    another; the first rows and columns alone are drawn. None if there is none."""
+    attention = record.attention("cross")
+    reads, predicts = record.rows("cross", "reads"), record.rows("cross", "predicts")
+    weights = attention.head(head.layer, head.head)[:FIRST]
+    looked = weights.argmax(axis=1)
+    rows = [
+        row
+        for row, column in enumerate(looked.tolist())
+        if column < FIRST
+        and not (attention.key.special[column] or reads.special[row] or predicts.special[row])
+        and reads.labels[row] != predicts.labels[row]
+    ]
+    return max(rows, key=lambda row: float(weights[row].max()), default=None)
+
+
 def _aligning(record: Record, gold: Gold | None) -> Head | None:
     """The head with the fewest errors, rows named by what they predict; without ``gold`` the head with the highest
     agreement among those that look for the next word."""

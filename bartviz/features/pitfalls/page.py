@@ -13,7 +13,7 @@ LEAD = mark("A picture of attention shows where a head looks, not why the model 
 FIRST = mark("Attention is not explanation")
 OTHERS = (
     (mark("An average hides its heads"), averages),
-    (mark("Much of the weight goes to sinks"), sinks),
+    (mark("Much of the weight goes to special tokens and full stops"), sinks),
     (mark("Rows are one step late"), shifted),
     (mark("Untrained weights show nothing, however neat the map"), untrained),
 )

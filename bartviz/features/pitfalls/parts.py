@@ -10,7 +10,7 @@ import numpy as np
 
 from bartviz.analysis import sentence_words
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import levels, page
+from bartviz.app.frame import levels, page, page_list
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.drawing.maps import attention_map
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 HEIGHT = 340
+ARROW = ":material/arrow_forward:"
 
 
 def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Record] | None:
@@ -47,11 +48,18 @@ def suited(record: Record, make: Callable[[Record], T | None]) -> tuple[T, Recor
     return finding, shipped
 
 
-def sources_and_link(sources: str, word: str, label: str, query: Mapping[str, str]) -> None:
+def sources_and_link(sources: str, word: str, what: str, query: Mapping[str, str]) -> None:
     """The sources, which a beginner does not need, and a link to the page with more detail."""
     if levels.at_least("intermediate"):
         show.note(sources)
-    page.link(word, label, query, icon=":material/arrow_forward:")
+    link(word, what, query)
+
+
+def link(word: str, what: str, query: Mapping[str, str]) -> None:
+    """A link that says where it leads: the page, and ``what`` is seen there unless the page's name says it."""
+    if page_list.has(word):
+        label = _(page_list.page(word).label)
+        page.link(word, _("{page}: {what}", page=label, what=what) if what else label, query, icon=ARROW)
 
 
 def head_query(head: Head, **more: str) -> dict[str, str]:
@@ -65,8 +73,11 @@ def row_names(record: Record, kind: Kind) -> Tokens:
 
 
 def named(head: Head) -> str:
-    """A head within a sentence: its kind, and its short name."""
-    return f"{sentence_words.kind(head.kind)} {head.short}"
+    """A head within a sentence: its kind and its short name; in words for a beginner."""
+    if levels.at_least("intermediate"):
+        return f"{sentence_words.kind(head.kind)} {head.short}"
+    place = sentence_words.head_in_words(head.layer, head.head)
+    return _("{place} ({attention})", place=place, attention=sentence_words.attention(head.kind))
 
 
 def where(head: Head, record: Record) -> dict[str, str]:

@@ -19,7 +19,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
-from bartviz.features.pitfalls.parts import capitalized, named, one_map, row_names, sources_and_link, where
+from bartviz.features.pitfalls.parts import capitalized, link, named, one_map, row_names, sources_and_link, where
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
@@ -57,12 +57,7 @@ def surprise(record: Record) -> None:
         return
     show.lead(surprise_sentence(found.before, found.after))
     show.note(_("It is {place} ({attention}) of {model}.", **where(head, record)))
-    page.link(
-        "experiments",
-        _("Silence it"),
-        {"experiment": "ablation", "silenced": str(head)},
-        icon=":material/arrow_forward:",
-    )
+    link("experiments", _("silence this head"), {"experiment": "ablation", "silenced": str(head)})
 
 
 def surprise_sentence(before: Guesses, after: Guesses) -> str:
@@ -75,32 +70,33 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
     tiny = percent(TINY / 2) in said.values()
     if abs(now - was) < ALIKE:
         if tiny:
-            return _("Switch off the head that the start page shows: the model finds the same text just as likely.")
+            return _("Switch off the head that the start page shows, and the model finds the same text just as likely.")
         return _(
-            "Switch off the head that the start page shows: the model finds the same text just as likely: {before}.",
+            "Switch off the head that the start page shows, and the model finds the same text just as likely: "
+            "{before}.",
             before=said["before"],
         )
     told = not tiny and said["before"] != said["after"]
     if now > was:
         if told:
             return _(
-                "Switch off the head that the start page shows: the model finds the same text "
+                "Switch off the head that the start page shows, and the model finds the same text "
                 "no less likely: {before} with it, {after} without.",
                 **said,
             )
         return _(
-            "Switch off the head that the start page shows: the model finds the same text "
+            "Switch off the head that the start page shows, and the model finds the same text "
             "no less likely: {times:,.2f} times as likely as before.",
             times=math.exp(min(now - was, LOG_MOST)),
         )
     if told:
         return _(
-            "Switch off the head that the start page shows: the model finds the same text less likely: {before} with "
-            "it, {after} without. That is an effect; the picture alone shows none.",
+            "Switch off the head that the start page shows, and the model finds the same text less likely: {before} "
+            "with it, {after} without. That is an effect; the picture alone shows none.",
             **said,
         )
     return _(
-        "Switch off the head that the start page shows: the model finds the same text less likely: its "
+        "Switch off the head that the start page shows, and the model finds the same text less likely: its "
         "probability is {share} of what it was. That is an effect; the picture alone shows none.",
         share=_share(now - was),
     )
@@ -140,6 +136,12 @@ def silence(record: Record) -> None:
     show.figure(
         partial(figures.sharp_and_silent, finding, dark=page.dark()), key="pitfalls_quiet", alt=_quiet_sentence(finding)
     )
+    show.note(
+        _(
+            "Each point is a head: the further right, the more sharply it looks; the further from 0, the more "
+            "silencing it changes. The grey area: sharp heads that change little."
+        )
+    )
     if finding.quietest is not None:
         sources_and_link(
             _(
@@ -147,7 +149,7 @@ def silence(record: Record) -> None:
                 "costs nothing does not prove that it does nothing."
             ),
             "experiments",
-            _("Silence it"),
+            _("silence this head"),
             {"experiment": "ablation", "silenced": str(finding.heads[finding.quietest])},
         )
 
@@ -166,14 +168,14 @@ def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
     if levels.at_least("intermediate"):
         return _(
             "On average {head} puts {peak:.2f} of a row's weight on one token, and silencing it changes log p by "
-            "{change:+.3f} nats. Of {sharp} heads that are this focused, {idle} change it by less than 0.1.",
+            "{change:+.3f} nats. Of {sharp} heads with at least 0.5 there, {idle} change it by less than 0.1.",
             **values,
         )
-    plain = {**values, "times": math.exp(change), "limit": math.expm1(experiment_findings.LITTLE)}
+    plain = {**values, "now": math.exp(change), "limit": math.expm1(experiment_findings.LITTLE)}
     return _(
-        "On average {head} puts {peak:.2f} of a row's weight on one token. Switch it off, and the text is {times:.2f} "
-        "times as likely as before. Of {sharp} heads that look this sharply, {idle} change that by less than "
-        "{limit:.0%}.",
+        "On average {head} puts {peak:.0%} of a row's weight on one token. Switch it off, and the text is {now:.0%} as "
+        "likely as before. Of {sharp} heads that put at least half of the weight on one token, {idle} change that by "
+        "less than {limit:.0%}.",
         **plain,
     )
 
@@ -200,7 +202,7 @@ def judged(record: Record) -> None:
             "and Hochberg 1995)."
         ),
         "why",
-        _("Why this word?"),
+        "",
         {"method": READINGS[0]},
     )
 
@@ -241,7 +243,7 @@ def untrained(record: Record) -> None:
     sources_and_link(
         _("Random weights: normal, with the configuration's spread. Every page warns if a model looks untrained."),
         "compare",
-        _("How even every head is"),
+        _("how even every head is"),
         {"kind": kind, "x": "evenness", "y": "peak", "below": "all"},
     )
 
@@ -265,7 +267,7 @@ def _less_even(
             "in this model {own:.0%}.",
             **values,
         )
-    if learned:
+    if learned or not levels.at_least("intermediate"):
         return sentence
     return f"{sentence} " + _(
         "The weights show that nothing was learned: every layer norm still has a gain of exactly 1."

@@ -32,6 +32,7 @@ from bartviz.record.attention import Head
 
 if TYPE_CHECKING:
     from bartviz.analysis.gold_alignment import Gold
+    from bartviz.arrays import Floats
     from bartviz.record.record import Reading, Record
 
 
@@ -127,7 +128,7 @@ def _about_contributions(gap: pitfalls.Gap) -> None:
             "Wiegreffe and Pinter 2019, “Attention is not not explanation”."
         ),
         "compare",
-        _("Attention and contribution"),
+        _("attention and contribution in every row"),
         head_query(gap.head, a=str(gap.head), below="contribution"),
     )
 
@@ -141,26 +142,29 @@ def averages(record: Record) -> None:
     attention, names = shown.attention(finding.kind), row_names(shown, finding.kind)
     weights = attention.layer(finding.layer)
     pair = [Head(finding.kind, finding.layer, head) for head in finding.pair]
-    columns = (finding.first, finding.second)
+    columns, plain = (finding.first, finding.second), not levels.at_least("intermediate")
+    mean = weights.mean(axis=0)
     values = {
         "kind": sentence_words.kind(finding.kind),
         "layer": finding.layer,
         "mean": finding.mean,
         "heads": finding.heads,
         "token": quote(names.labels[finding.row]),
-        "a": pair[0].short,
-        "b": pair[1].short,
+        "a": levels.head_within(pair[0]) if plain else pair[0].short,
+        "b": levels.head_within(pair[1]) if plain else pair[1].short,
         "first": quote(attention.key.labels[columns[0]]),
         "second": quote(attention.key.labels[columns[1]]),
         "x": float(weights[finding.pair[0], finding.row, columns[0]]),
         "y": float(weights[finding.pair[1], finding.row, columns[1]]),
+        "count": len(weights),
+        "p": float(mean[finding.row, columns[0]]),
+        "q": float(mean[finding.row, columns[1]]),
     }
-    sentence = _means_sentence(values, finding.mean, finding.heads)
-    show.lead(capitalized(sentence))
+    show.lead(capitalized(_plain_mean(values) if plain else _means_sentence(values)))
     maps = {
-        _("The mean of {count} heads", count=len(weights)): weights.mean(axis=0),
-        pair[0].short: weights[finding.pair[0]],
-        pair[1].short: weights[finding.pair[1]],
+        _("The mean of {count} heads", count=len(weights)): mean,
+        str(values["a"]): weights[finding.pair[0]],
+        str(values["b"]): weights[finding.pair[1]],
     }
     with st.container(key="squares_mean"):  # on a narrow screen two and one, as on Masks
         map_columns = st.columns(3, gap="small", vertical_alignment="bottom")
@@ -175,26 +179,27 @@ def averages(record: Record) -> None:
     sources_and_link(
         sources,
         "heads",
-        _("The mean, and every head of it"),
+        _("the mean, and every head of it"),
         head_query(pair[0], weights="layer", row=str(finding.row)),
     )
 
 
-def _means_sentence(values: Mapping[str, object], mean: float, heads: float) -> str:
-    """The two heads and their mean; for beginners a spread is a number of tokens, 2 to the power of its bits."""
-    if levels.at_least("intermediate"):
-        return _(
-            "{kind} layer {layer}: a row of the mean has {mean:.2f} bits of entropy, a row of its heads {heads:.2f}. "
-            "At {token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean looks at both a "
-            "little.",
-            **values,
-        )
-    plain = {**values, "mean": 2**mean, "heads": 2**heads}
+def _means_sentence(values: Mapping[str, object]) -> str:
+    """The two heads and their mean."""
     return _(
-        "{kind} layer {layer}: a row of the mean is spread as if over {mean:.1f} tokens, a row of its heads as if over "
-        "{heads:.1f}. At {token}, {a} looks at {first} ({x:%}) and {b} at {second} ({y:%}); the mean looks at both "
-        "a little.",
-        **plain,
+        "{kind} layer {layer}: a row of the mean has {mean:.2f} bits of entropy, a row of its heads {heads:.2f}. "
+        "At {token}, {a} looks at {first} ({x:.2f}) and {b} at {second} ({y:.2f}); the mean of {count} heads has "
+        "{p:.2f} and {q:.2f} there.",
+        **values,
+    )
+
+
+def _plain_mean(values: Mapping[str, object]) -> str:
+    """The same for a beginner: what the two heads look at in the framed row, and how much of it the mean shows."""
+    return _(
+        "In the framed row, that of {token}, {a} looks most at {first} ({x:%}), and {b} at {second} ({y:%}). The mean "
+        "of the {count} heads of this layer gives {first} {p:%} and {second} {q:%}.",
+        **values,
     )
 
 
@@ -232,19 +237,20 @@ def sinks(record: Record) -> None:
             whole,
             attention,
             names,
-            _("{head} unchanged", head=named(finding.head)),
+            _("{head} unchanged", head=levels.head_within(finding.head)),
             "pitfalls_sinks",
             finding.row,
         )
     with second:
         sentence = _(
-            "without them: {share:.0%} of its weight is hidden, rows are renormalised", share=finding.share_head
+            "without them: {share:.0%} of its weight is hidden, the rest of each row is scaled up to 1",
+            share=finding.share_head,
         )
         one_map(shown, remaining / rows, attention, names, sentence, "pitfalls_hidden", finding.row)
     sources_and_link(
         _("Clark et al. 2019, section 3.2; Xiao et al. 2023 (attention sinks)."),
         "heads",
-        _("This head, sinks hidden"),
+        _("this head, with sinks hidden"),
         head_query(finding.head, row=str(finding.row), hide="true", divide="true"),
     )
 
@@ -255,24 +261,14 @@ def shifted(record: Record) -> None:
     if example is None:
         return
     finding, shown = example
-    attention = shown.attention("cross")
+    attention, row = shown.attention("cross"), pitfalls.shifted_row(shown, finding.head)
     values = {"head": named(finding.head), "predicts": finding.errors["predicts"], "reads": finding.errors["reads"]}
-    sentence = (
-        _(
-            "Row t is computed from token t and predicts token t + 1. Against an alignment made by hand, {head} has an "
-            "error rate of {predicts:.2f} if a row is named by the token that it predicts, and {reads:.2f} if it is "
-            "named by the one that it reads.",
-            **values,
-        )
-        if finding.by_hand
-        else _(
-            "Row t is computed from token t and predicts token t + 1. Named by what a row reads instead of what it "
-            "predicts, {reads:.0%} of the links of {head} are others.",
-            **values,
-        )
-    )
-    show.lead(capitalized(sentence))
+    tell = _shift_sentence if levels.at_least("intermediate") else _plain_shift
+    sentence = tell(values, by_hand=finding.by_hand)
     weights = attention.head(finding.head.layer, finding.head.head)
+    if row is not None:
+        sentence = f"{_framed(shown, weights, row)} {sentence}"
+    show.lead(capitalized(sentence))
     titles = {
         "predicts": _("Rows named by what they predict"),
         "reads": _("The same weights, rows named by what they read"),
@@ -283,13 +279,51 @@ def shifted(record: Record) -> None:
         with column:
             named_by: Reading = "reads" if reading == "reads" else "predicts"
             names = shown.rows("cross", named_by)
-            one_map(shown, weights, attention, names, words, f"pitfalls_{reading}", reading=named_by)
+            one_map(shown, weights, attention, names, words, f"pitfalls_{reading}", row, reading=named_by)
     sources_and_link(
         _("Och and Ney 2003 (alignment error rate)."),
         "alignment",
-        _("The same links, rows named by what they read"),
+        _("the same links, rows named by what they read"),
         head_query(finding.head, align="one", reading="reads"),
     )
+
+
+def _framed(record: Record, weights: Floats, row: int) -> str:
+    """What the framed row looks at, and what seems to look there if it is named by the token that it has read."""
+    return _(
+        "The framed row looks most at {key} to predict {written}. Named by the token that it has just read, as in the "
+        "second picture, it would seem that {read} looks there.",
+        key=quote(record.attention("cross").key.labels[int(weights[row].argmax())]),
+        written=quote(record.rows("cross", "predicts").labels[row]),
+        read=quote(record.rows("cross", "reads").labels[row]),
+    )
+
+
+def _shift_sentence(values: Mapping[str, object], *, by_hand: bool) -> str:
+    """What a row is, and how wrong the second names are."""
+    if by_hand:
+        return _(
+            "Row t is computed from token t and predicts token t + 1. Against an alignment made by hand, {head} has an "
+            "error rate of {predicts:.2f} if a row is named by the token that it predicts, and {reads:.2f} if it is "
+            "named by the one that it reads.",
+            **values,
+        )
+    return _(
+        "Row t is computed from token t and predicts token t + 1. Named by what a row reads instead of what it "
+        "predicts, {reads:.0%} of the links of {head} are others.",
+        **values,
+    )
+
+
+def _plain_shift(values: Mapping[str, object], *, by_hand: bool) -> str:
+    """The second of these for a beginner."""
+    if by_hand:
+        return _(
+            "Compared with an alignment made by hand, the error rate of the first names is {predicts:%}, that of the "
+            "second {reads:%}.",
+            **values,
+        )
+    return _("With the second names, {reads:%} of this head's links are others.", **values)
 
 
 def _shift(record: Record) -> pitfalls.Shift | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Callable
 
 import numpy as np
@@ -19,6 +20,7 @@ from bartviz.app.frame import page_list
 from bartviz.features.pitfalls import numbers as pitfalls
 from bartviz.features.pitfalls.parts_rerun import READINGS, judged_sentence, surprise_sentence
 from bartviz.language.percentages import percent
+from bartviz.record.attention import Head
 from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
@@ -68,9 +70,32 @@ def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
     mean = pitfalls.average(stand_in.record())
     assert mean is not None
     said = words(page)
-    assert f"as if over {2**mean.mean:.1f} tokens, a row of its heads as if over {2**mean.heads:.1f}" in said
+    weights = record.attention(mean.kind).layer(mean.layer)
+    first, second = (percent(float(weights.mean(axis=0)[mean.row, column])) for column in (mean.first, mean.second))
+    assert f"The mean of the {len(weights)} heads of this layer gives" in said
+    assert re.search(f"gives .* {re.escape(first)} and .* {re.escape(second)}\\.", said)
     assert "bits of entropy" not in said
     assert "the two entropies" not in said
+
+
+def test_each_link_says_to_which_page_it_leads(app: App) -> None:
+    page = app("pitfalls")
+    own = [link.proto.label for link in page.get("page_link") if "→" not in link.proto.label]
+    for word in ("compare", "heads", "alignment"):
+        label = page_list.page(word).label if page_list.has(word) else ""
+        assert any(link.startswith(f"{label}: ") for link in own) == page_list.has(word)
+
+
+def test_the_framed_row_reads_one_word_and_predicts_another() -> None:
+    record = stand_in.record()
+    attention, found = record.attention("cross"), 0
+    for layer, head in np.ndindex(attention.shape[:2]):
+        row = pitfalls.shifted_row(record, Head("cross", layer, head))
+        if row is not None:
+            found += 1
+            assert record.rows("cross", "reads").labels[row] != record.rows("cross", "predicts").labels[row]
+            assert not attention.key.special[int(attention.head(layer, head)[row].argmax())]
+    assert found
 
 
 def test_the_links_set_the_view(app: App) -> None:
