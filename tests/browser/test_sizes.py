@@ -32,7 +32,7 @@ NARROW = [  # an address, and what stands there when the page is whole
     ("inputs?look=tokenizers&sample=Korean", ".bv-cut >> nth=2"),
     ("inside?level=intermediate", ".st-key-inside_row .nsewdrag"),
     ("masks?level=intermediate&about=patterns", f"{PLOT} >> nth=1"),
-    ("parameters?more=What+the+articles+say&level=intermediate", "text=does not hold"),
+    ("parameters?more=What+the+articles+say&level=intermediate", "text=✗ False"),
     ("pitfalls?lang=ko", "text=평균은 헤드를 가린다"),
     ("textbook?line=33&chapter=cost", "details[open] table"),
 ]

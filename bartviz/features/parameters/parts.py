@@ -46,7 +46,7 @@ COMPONENTS = {
 }
 _HIGH, _HIGH_LARGE = 430, 400  # pixels: a map ends on a laptop's screen, in large type, where it is a fifth higher, too
 _OF_PARTS = {"encoder layers": "encoder", "decoder layers": "decoder", "head": "head", "embeddings": "shared"}
-SIGNS = {"holds": "✓", "holds, with a caveat": "~", "does not hold": "✗"}
+SIGNS = {"True": "✓", "It depends": "~", "False": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
 USUAL = 512  # tokens, if the model can read that many
 EXAMPLE = '{"model_type": "bart", "d_model": 512, "encoder_layers": 4, "decoder_layers": 2, "vocab_size": 32000}'

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from bartviz.features.textbook.judging import CHAPTERS, Claim, Verdict, Word
-from bartviz.language import _, mark
+from bartviz.features.textbook.judging import CHAPTERS, NAMES, Claim, Verdict, Word
+from bartviz.language import _
 
-ANSWERS: Mapping[str, str] = {"true": mark("True"), "false": mark("False"), "depends": mark("It depends")}
+ANSWERS: Mapping[str, str] = {"true": NAMES["holds"], "false": NAMES["fails"], "depends": NAMES["caveat"]}
 # The right answers, none if it is undecided. Who calls a statement false of which a part does not hold is right, too.
 MEANT: Mapping[Word, tuple[str, ...]] = {"holds": ("true",), "fails": ("false",), "caveat": ("depends", "false")}
 _GUESSES = "_guesses"  # of the visit: the number of a line -> the first answer
@@ -75,7 +75,7 @@ def _outcome(verdict: Verdict, guess: str) -> str:
             )
         return _(
             "You said “{answer}”, and that counts: the statement holds for {agree} of {all} numbers, and not for "
-            "{differ}, so it holds with a caveat.",
+            "{differ}, so it depends.",
             answer=said,
             **parts,
         )

@@ -253,7 +253,7 @@ def test_the_tabs(app: App) -> None:
     assert not page.exception
     assert len(figures(page)) == 1
     verdicts = page.table[0].value["Verdict"]
-    assert {"✓ holds", "✗ does not hold"} <= set(verdicts) <= {f"{SIGNS[word]} {word}" for word in SIGNS}
+    assert {"✓ True", "✗ False"} <= set(verdicts) <= {f"{SIGNS[word]} {word}" for word in SIGNS}
     assert len(figures(app("parameters", more="The articles' models"))) == 2
 
 

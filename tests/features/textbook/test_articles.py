@@ -8,17 +8,17 @@ from bartviz.analysis import article_models
 from bartviz.features.textbook import articles
 
 VERDICTS = {
-    "BART base": ("holds", "1,026 rows"),
-    "Heads of BART": ("does not hold", "BART large has 16"),
-    "Parts of BART base": ("holds, with a caveat", "216,627,456"),
-    "Embeddings of BART": ("does not hold", "38,603,520"),
-    "A BERT of 85 million": ("does not hold", "85,054,464"),
-    "Table of sizes": ("does not hold", "T5 large has 737,668,096"),
-    "Feed-forward layers": ("holds, with a caveat", "49.98%"),
-    "Share of the embeddings": ("holds", "From 21.8% to 12.3% by depth alone, and to 9.5%"),
-    "Attention in memory": ("holds", "12.6 MB and 151 MB"),
-    "Attention and feed-forward": ("holds, with a caveat", "4.2% to 17%"),
-    "Decoding": ("does not hold", "1.05 times with a cache, 7.4 times without"),
+    "BART base": ("True", "1,026 rows"),
+    "Heads of BART": ("False", "BART large has 16"),
+    "Parts of BART base": ("It depends", "216,627,456"),
+    "Embeddings of BART": ("False", "38,603,520"),
+    "A BERT of 85 million": ("False", "85,054,464"),
+    "Table of sizes": ("False", "T5 large has 737,668,096"),
+    "Feed-forward layers": ("It depends", "49.98%"),
+    "Share of the embeddings": ("True", "From 21.8% to 12.3% by depth alone, and to 9.5%"),
+    "Attention in memory": ("True", "12.6 MB and 151 MB"),
+    "Attention and feed-forward": ("It depends", "4.2% to 17%"),
+    "Decoding": ("False", "1.05 times with a cache, 7.4 times without"),
 }
 
 

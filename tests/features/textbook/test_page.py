@@ -12,7 +12,8 @@ from bartviz.analysis import start
 from bartviz.app.frame import app_folder, page_list
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, measured, tally
-from bartviz.features.textbook.judging import BELIEVED, Claim
+from bartviz.features.textbook.judging import BELIEVED, NAMES, Claim
+from bartviz.features.textbook.parts_guess import ANSWERS
 from bartviz.record.record import Record
 from bartviz.serving import saved_records
 from tests.support.pages import App
@@ -60,7 +61,7 @@ def test_the_filters_by_link(app: App) -> None:
     found, all_found = cards(page), textbook.verdicts(None, measured.verdicts())
     failed = [line for line in CLAIMS if line.chapter == "generation" and all_found[line.number].word == "fails"]
     assert len(found) == len(failed) > 1
-    assert all("does not hold" in card and "✗" in card for card in found)
+    assert all("False" in card and "✗" in card for card in found)
     assert [heading.value for heading in page.subheader] == ["Generation"]
     page.selectbox(key="chapter").select("masks").run()
     assert not cards(page)
@@ -81,10 +82,10 @@ def test_a_visitor_who_guesses_first_sees_no_verdict_before_the_answer(app: App)
     assert not page.exception
     assert len(cards(page)) == 7
     assert not any("bv-verdict" in card for card in cards(page))
-    assert "does not hold" not in [label for group in page.button_group for label in group.options]  # a give-away
-    page.button(key="guess_33_false").click().run()  # holds with a caveat
+    assert not any("False" in label for group in page.button_group for label in group.options)  # a give-away
+    page.button(key="guess_33_false").click().run()  # it depends
     (answered,) = [card for card in cards(page) if "bv-verdict" in card]
-    assert "holds, with a caveat" in answered
+    assert "It depends" in answered
     assert "You said “False”, and that counts: the statement holds for 2 of 6 numbers, and not for 4" in words(page)
     assert "1 of 1 right, of 7 statements here." in words(page)
     page.button(key="guess_32_false").click().run()  # holds
@@ -107,12 +108,17 @@ def test_no_answer_is_wrong_where_nothing_is_decided(app: App, answer: str) -> N
     assert "Choose, then see what the numbers say." in words(page)  # nothing to count yet
 
 
+def test_answers_and_verdicts_are_the_same_words() -> None:
+    assert set(ANSWERS.values()) == {name for word, name in NAMES.items() if word != "undecided"}
+
+
 @pytest.mark.slow
 def test_beginners_begin_with_what_many_believe(app: App) -> None:
     page = app("textbook", record=None, level="beginner")
     keys = [str(button.key) for button in page.button if str(button.key).startswith("guess_")]
     assert list(dict.fromkeys(key.split("_")[1] for key in keys)) == list(BELIEVED)
     assert BELIEVED[0] == "35c"  # the one with no term but that of a weight
+    assert not any(re.search(r"[\d√²]", textbook.claim(number).said) for number in BELIEVED)  # no formula
     assert "Next chapter" in " ".join(link.proto.label for link in page.get("page_link"))
 
 
