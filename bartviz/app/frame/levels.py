@@ -67,6 +67,13 @@ def head_within(head: Head) -> str:
     return sentence_words.head_in_words(head.layer, head.head)
 
 
+def head_with_kind(head: Head) -> str:
+    """The same where heads of several kinds of attention are told apart."""
+    if at_least("intermediate"):
+        return sentence_words.head(head.kind, head.layer, head.head)
+    return _("{place} ({attention})", place=head_within(head), attention=sentence_words.attention(head.kind))
+
+
 def share(value: float) -> str:
     """A share of weight: 69% for beginners, 0.69 for others."""
     return f"{value:.2f}" if at_least("intermediate") else percent(value)

@@ -11,7 +11,7 @@ NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "rea
 EXPERIMENTS = {
     "ablation": mark("What does the model write when a head is silenced?"),
     "edit": mark("What changes inside the model when one token is replaced?"),
-    "reach": mark("After how many layers does a changed word affect one far away? Three masks compared."),
+    "reach": mark("How many steps (layers) does a change take to reach a word far away? Three masks compared."),
 }
 
 

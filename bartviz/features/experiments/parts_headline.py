@@ -8,11 +8,12 @@ import numpy as np
 import streamlit as st
 
 from bartviz.analysis import ablation as analysis
-from bartviz.analysis import prediction, sentence_words
+from bartviz.analysis import prediction
 from bartviz.analysis.ablation import Ablation, Moved
 from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import padding
+from bartviz.app.frame import levels
 from bartviz.features.experiments.figure_ablation import kind_of
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
@@ -25,20 +26,30 @@ def headline(found: Ablation) -> str:
     if (number := analysis.value(found)) is not None:
         label, first, second = number
         said = {"token": quote(label), "was": f"{first:.2f}", "now": f"{second:.2f}"}
-        message = mark("{condition}: {token} {was} → {now}") if said["was"] != said["now"] else _STAYS
-        return _(message, condition=_condition(found), **said)
+        return _(_changes(said["was"], said["now"], rises=second > first), condition=_condition(found), **said)
     moved = analysis.most_moved(found)
     if moved is None:
         return ""
     was, now = percent(moved.was), percent(moved.now)
-    message = mark("{condition}: {token} {was} → {now}") if was != now else _STAYS
+    message = _changes(was, now, rises=moved.now > moved.was)
     return _(message, condition=_condition(found), token=quote(moved.token), was=was, now=now)
+
+
+def _changes(was: str, now: str, *, rises: bool) -> str:
+    """The message of a change of one number; for a beginner a sentence."""
+    if was == now:
+        return _STAYS
+    if levels.at_least("intermediate"):
+        return mark("{condition}: {token} {was} → {now}")
+    if rises:
+        return mark("{condition}, {token} rises from {was} to {now}")
+    return mark("{condition}, {token} falls from {was} to {now}")
 
 
 def _condition(found: Ablation) -> str:
     """Which head is changed, and how; of several only their number."""
     factors, count = set(found.factors.values()), len(found.factors)
-    name = "" if count > 1 else sentence_words.heads(str(next(iter(found.factors))))
+    name = "" if count > 1 else levels.head_within(next(iter(found.factors)))
     if found.mean:
         return (
             _("With the means of {count} heads", count=count) if not name else _("With the mean of {head}", head=name)

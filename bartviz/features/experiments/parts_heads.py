@@ -115,8 +115,7 @@ def _said(record: Record, ablation: Ablation) -> None:
     """Which heads these are, and what their change means for the whole text; from Intermediate on with the numbers."""
     parts = [headline.meaning(ablation)]
     if list(ablation.factors) == [NEEDED] and _is_saved(record):
-        name = sentence_words.head(NEEDED.kind, NEEDED.layer, NEEDED.head)
-        parts.append(_("Of all heads this sentence needs {head} most.", head=name))
+        parts.append(_("Of all heads this sentence needs {head} most.", head=levels.head_within(NEEDED)))
     if list(ablation.factors) == [pick.first_head(record, start.kind_of(record))]:
         (head,) = ablation.factors
         parts.append(_("{head} is the head of the picture on the page Start.", head=levels.head_name(head)))
@@ -265,7 +264,7 @@ def _ranking(sweep: Sweep) -> None:
         show.note(_("Most important first:"))
         for place in sweep.ranked()[:RANKED]:
             head = sweep.heads[place]
-            name = show.plain(sentence_words.head(head.kind, head.layer, head.head))
+            name = show.plain(levels.head_with_kind(head))
             st.button(name, key=f"ablation_ranked_{place}", on_click=_toggle, args=([head],))
 
 
@@ -292,7 +291,7 @@ def _toggle(heads: Sequence[Head]) -> None:
 def _heads(record: Record) -> tuple[list[Head], float]:
     """The selected heads, at first one that the page chooses; and the factor."""
     names = {
-        str(Head(k, layer, head)): sentence_words.head(k, layer, head)
+        str(Head(k, layer, head)): levels.head_with_kind(Head(k, layer, head))
         for k, (depth, wide) in _shapes(record).items()
         for layer in range(depth)
         for head in range(wide)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from bartviz.analysis import edits as analysis
 from bartviz.analysis import sentence_words
+from bartviz.analysis.masks import quote
 from bartviz.app.controls import expander, pick, show
 from bartviz.app.controls.experiment_tasks import ask, large, note_ablated
 from bartviz.app.frame import levels, page
@@ -74,7 +75,7 @@ def draw(record: Record) -> Edit | None:
             _text(record, place)
     with right:
         suggested, telling = _suggested(record, place)
-        _suggestion_buttons(suggested)
+        _suggestion_buttons(suggested, tokens.labels[position])
     with last:
         token = _replacement(telling)
     result = _edit(record, place, token) if token else None
@@ -180,12 +181,12 @@ def _suggested(record: Record, place: Place) -> Suggested:
     return ask("suggestions", record, key, work) or ((), None)
 
 
-def _suggestion_buttons(suggested: tuple[Suggestion, ...]) -> None:
-    """Buttons for the suggested tokens."""
+def _suggestion_buttons(suggested: tuple[Suggestion, ...], token: str) -> None:
+    """Buttons for the tokens that are suggested instead of ``token``."""
     if not suggested:
         return
     if not levels.at_least("intermediate"):
-        show.note(_("Replace it by"))
+        show.note(_("Replace {token} by one of these", token=quote(token)))
     elif suggested[0].why == "probability":
         show.note(_("Tokens that fit there, by the model's own probability"))
     else:

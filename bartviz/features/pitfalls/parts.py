@@ -72,14 +72,6 @@ def row_names(record: Record, kind: Kind) -> Tokens:
     return record.rows(kind, "predicts")
 
 
-def named(head: Head) -> str:
-    """A head within a sentence: its kind and its short name; in words for a beginner."""
-    if levels.at_least("intermediate"):
-        return f"{sentence_words.kind(head.kind)} {head.short}"
-    place = sentence_words.head_in_words(head.layer, head.head)
-    return _("{place} ({attention})", place=place, attention=sentence_words.attention(head.kind))
-
-
 def where(head: Head, record: Record) -> dict[str, str]:
     """The words of a sentence that says for a beginner, too, which head of which model a picture or number is of."""
     place = sentence_words.head_in_words(head.layer, head.head)

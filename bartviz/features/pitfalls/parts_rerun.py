@@ -19,7 +19,7 @@ from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers_experiment_findings as experiment_findings
-from bartviz.features.pitfalls.parts import capitalized, link, named, one_map, row_names, sources_and_link, where
+from bartviz.features.pitfalls.parts import capitalized, link, one_map, row_names, sources_and_link, where
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, Kind
@@ -51,7 +51,7 @@ def surprise(record: Record) -> None:
 
         return ablate(model, record, {head: 0.0}, write=False, cancelled=ticket.cancelled)
 
-    label = _("Silence {head}", head=named(head)) if record.model.parameters > LARGE else None
+    label = _("Silence {head}", head=levels.head_with_kind(head)) if record.model.parameters > LARGE else None
     found: Ablation | None = ask("pitfalls_surprise", record, {"head": str(head)}, work, button=label)
     if found is None or found.before is None or found.after is None:
         return
@@ -159,7 +159,7 @@ def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
         return _("No head of this text puts half of a row's weight on one token.")
     change = float(finding.change[finding.quietest])
     values = {
-        "head": named(finding.heads[finding.quietest]),
+        "head": levels.head_with_kind(finding.heads[finding.quietest]),
         "peak": float(finding.peak[finding.quietest]),
         "change": change,
         "idle": finding.idle,
@@ -280,7 +280,7 @@ def _sharpest(record: Record, fresh: Record, kind: Kind) -> None:
     measured = cached(partial(of_record, record, kind)).values["peak"]  # (L, H)
     layer, head = (int(index) for index in np.unravel_index(int(np.nan_to_num(measured).argmax()), measured.shape))
     names = row_names(record, kind)
-    own = _("{head} of {model}", head=named(Head(kind, layer, head)), model=record.model.name)
+    own = _("{head} of {model}", head=levels.head_with_kind(Head(kind, layer, head)), model=record.model.name)
     if not record.model.trained:
         own += " " + _("(looks untrained itself)")
     first, second = st.columns(2, gap="small", vertical_alignment="bottom")

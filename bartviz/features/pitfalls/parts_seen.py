@@ -16,16 +16,7 @@ from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.features.pitfalls import figure as figures
 from bartviz.features.pitfalls import numbers as pitfalls
-from bartviz.features.pitfalls.parts import (
-    capitalized,
-    head_query,
-    named,
-    one_map,
-    row_names,
-    sources_and_link,
-    suited,
-    where,
-)
+from bartviz.features.pitfalls.parts import capitalized, head_query, one_map, row_names, sources_and_link, suited, where
 from bartviz.language import _, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
@@ -44,7 +35,7 @@ def weight_and_effect(record: Record) -> None:
         attention, names = shown.attention(gap.head.kind), row_names(shown, gap.head.kind)
         looked, brought = (quote(attention.key.labels[at]) for at in (gap.looked, gap.brought))
         values = {
-            "head": named(gap.head),
+            "head": levels.head_with_kind(gap.head),
             "row": quote(names.labels[gap.row]),
             "looked": looked,
             "brought": brought,
@@ -219,7 +210,7 @@ def sinks(record: Record) -> None:
         share=finding.share,
         tokens=tokens,
         even=finding.even,
-        head=named(finding.head),
+        head=levels.head_with_kind(finding.head),
         token=quote(names.labels[finding.row]),
         before=quote(attention.key.labels[finding.before]),
         after=quote(attention.key.labels[finding.after]),
@@ -262,7 +253,11 @@ def shifted(record: Record) -> None:
         return
     finding, shown = example
     attention, row = shown.attention("cross"), pitfalls.shifted_row(shown, finding.head)
-    values = {"head": named(finding.head), "predicts": finding.errors["predicts"], "reads": finding.errors["reads"]}
+    values = {
+        "head": levels.head_with_kind(finding.head),
+        "predicts": finding.errors["predicts"],
+        "reads": finding.errors["reads"],
+    }
     tell = _shift_sentence if levels.at_least("intermediate") else _plain_shift
     sentence = tell(values, by_hand=finding.by_hand)
     weights = attention.head(finding.head.layer, finding.head.head)

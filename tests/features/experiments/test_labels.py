@@ -39,9 +39,11 @@ def labelled(folder: Path, task: str, **options: Any) -> tuple[Model, Record]:
     return model, bartviz.capture(model, QUESTION if pair else TEXT, pair=pair)
 
 
-def name_of(found: analysis.Ablation) -> str:
+def sentence(found: analysis.Ablation, what: str, was: str, now: str, *, rises: bool) -> str:
+    """The sentence of one head, as a beginner reads it."""
     (head,) = found.factors
-    return str(head)
+    name = f"head {head.head} of layer {head.layer}"
+    return f"Without {name}, “{what}” {'rises' if rises else 'falls'} from {was} to {now}"
 
 
 def worst(model: Model, record: Record) -> analysis.Ablation:
@@ -59,7 +61,7 @@ def test_the_sentence_names_a_label_with_its_probabilities(task: str, tmp_path: 
     if task == "SequenceClassification":
         most = int(np.abs(now.probabilities - was.probabilities)[0].argmax())
         p, q = was.probabilities[0, most], now.probabilities[0, most]
-        assert said == f"Without {name_of(found)}: “{LABELS[most]}” {percent(float(p))} → {percent(float(q))}"
+        assert said == sentence(found, LABELS[most], percent(float(p)), percent(float(q)), rises=q > p)
         label, other = (LABELS[int(one.logits[0].argmax())] for one in (was, now))
         assert (f"now says “{other}”" if label != other else f"still says “{label}”") in headline.meaning(found)
         return
@@ -68,8 +70,8 @@ def test_the_sentence_names_a_label_with_its_probabilities(task: str, tmp_path: 
     p, q = (one.probabilities[rows, best] for one in (was, now))
     most = int(np.abs(q - p).argmax())
     token = found.record.source.labels[rows[most]]
-    shown = f"“{token}: {LABELS[int(best[most])]}” {percent(float(p[most]))} → {percent(float(q[most]))}"
-    assert said == f"Without {name_of(found)}: {shown}"
+    what, shown = f"{token}: {LABELS[int(best[most])]}", [percent(float(one[most])) for one in (p, q)]
+    assert said == sentence(found, what, *shown, rises=q[most] > p[most])
     turned = int((best != now.probabilities[rows].argmax(axis=1)).sum())
     assert headline.meaning(found).startswith(f"{turned} token" if turned else "Every token keeps its label.")
     table = analysis.labels_table(found)
@@ -84,8 +86,8 @@ def test_the_sentence_names_an_answer(tmp_path: Path) -> None:
     assert now is not None
     q = now.probabilities
     after = float(q[first.first, 0] * q[first.last, 1])
-    shown = f"{percent(first.probability)} → {percent(after)}"
-    assert headline.headline(found) == f"Without {name_of(found)}: “{first.text}” {shown}"
+    shown = [percent(first.probability), percent(after)]
+    assert headline.headline(found) == sentence(found, first.text, *shown, rises=after > first.probability)
     second = prediction.answer(found.changed)
     assert second is not None
     same = (first.first, first.last) == (second.first, second.last)
@@ -101,10 +103,12 @@ def test_the_sentence_names_a_value(tmp_path: Path) -> None:
     assert was is not None
     assert now is not None
     most = int(np.abs(now.logits - was.logits)[0].argmax())
-    numbers = f"{was.logits[0, most]:.2f} → {now.logits[0, most]:.2f}"
-    assert headline.headline(found) == f"Without {name_of(found)}: “{LABELS[most]}” {numbers}"
+    p, q = was.logits[0, most], now.logits[0, most]
+    assert headline.headline(found) == sentence(found, LABELS[most], f"{p:.2f}", f"{q:.2f}", rises=q > p)
     with speaking("ko"):
-        assert numbers in headline.headline(found)
+        said = headline.headline(found)
+    assert f"{p:.2f}" in said
+    assert f"{q:.2f}" in said
 
 
 def test_several_labels_are_named_where_they_change(tmp_path: Path) -> None:
@@ -134,7 +138,7 @@ def test_the_page_measures_heads_by_the_label(app: App, root: Path, engine: Engi
     page = app("experiments", record=record, level=level, silenced=str(Head("encoder", 0, 0)))
     assert not page.exception
     said = words(page)
-    assert "Without encoder L0H0: “" in said
+    assert f"Without {'encoder L0H0: “' if level == 'expert' else 'head 0 of layer 0, “'}" in said
     assert headline.meaning(ablate(model, record, ["encoder L0H0"])) in said
     if level == "expert":
         worst_head = ablate_sweep(model, record).ranked()[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -59,9 +60,10 @@ def test_it_begins_with_the_head_of_the_first_picture(app: App, subject: Subject
     change = np.exp(found.after.log_probability) - np.exp(found.before.log_probability)
     most = int(np.abs(change).argmax())
     was, now = (percent(float(np.exp(one.log_probability[most]))) for one in (found.before, found.after))
-    ends = f"stays at {now}" if was == now else f"{was} → {now}"
+    token, way = f"“{found.targets[most]}”", "rises" if change[most] > 0 else "falls"
+    ends = f": {token} stays at {now}" if was == now else f", {token} {way} from {was} to {now}"
     said = words(page)
-    assert f"Without {head}: “{found.targets[most]}” {ends}" in said
+    assert f"Without head {head.head} of layer {head.layer}{ends}" in said
     assert "is the head of the picture on the page Start" in said
     assert "lowers log p most" not in said
     assert not specs(page)
@@ -79,10 +81,12 @@ def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: A
     assert moved.was - moved.now > 0.1
     said = words(page)
     assert (record.target_text or "").replace(f" {moved.token} ", f" <b>{moved.token}</b> ", 1) in said
-    assert f"Without {heads.NEEDED}: “{moved.token}” {percent(moved.was)} → {percent(moved.now)}" in said
-    assert f"Of all heads this sentence needs {heads.NEEDED} most." in said
+    name = f"head {heads.NEEDED.head} of layer {heads.NEEDED.layer}"
+    assert f"{name} ({heads.NEEDED.kind} attention)" in page.multiselect[0].options
+    assert f"Without {name}, “{moved.token}” falls from {percent(moved.was)} to {percent(moved.now)}" in said
+    assert f"Of all heads this sentence needs {name} most." in said
     several = words(app("experiments", record=record, level="beginner", silenced=["cross L3H1", "cross L1H4"]))
-    assert "Without 2 heads: “" in several
+    assert "Without 2 heads, “" in several
     other = words(app("experiments", record=record, level="beginner", silenced="cross L3H1"))
     assert "this sentence needs" not in other
     assert "is the head of the picture on the page Start" in other
@@ -250,7 +254,7 @@ def test_a_beginner_is_shown_the_changed_word_and_its_substitutes_first(app: App
     said = words(page)
     order = [said.index(part) for part in ("class='bv-lead bv-headline'", "framed token", "Layers down")]
     assert order == sorted(order)
-    assert "Replace it by" in said
+    assert re.search("Replace “.+” by one of these", said)
     page = app("experiments", record=subject[1], experiment="edit", level="beginner", moved="attention")
     assert page.button_group(key="moved").value == "attention"
 
