@@ -13,6 +13,7 @@ import numpy as np
 
 from bartviz.analysis import start
 from bartviz.analysis.attribution import Attribution
+from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.words import Word, pieces_of, words
 from bartviz.arrays import Floats
 from bartviz.errors import BartvizError
@@ -22,8 +23,8 @@ from bartviz.text.labels import CONTINUES, MASKS
 from bartviz.text.tokens import Tokens
 
 STRONGEST = 3
-HATCHED = -0.05  # share of the largest number, below which a word speaks against the token: it is hatched (words.js)
 """Words that a sentence names, and that are taken away together."""
+HATCHED = -0.05  # share of the largest number, below which a word speaks against the token: it is hatched (words.js)
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no ribbon, and no sentence
 SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js)
@@ -142,6 +143,32 @@ def shown(record: Record, attribution: Attribution) -> Shown:
     return Shown(
         tuple(Chip(word, value, value / largest) for word, value in zip(read, sums, strict=True)),
         tuple(value / largest for value in written),
+    )
+
+
+def has_left(attribution: Attribution) -> bool:
+    """Whether an attribution says how likely the token is without each word."""
+    return attribution.method == METHODS["leave-one-out"] and attribution.contrast is None
+
+
+def left(record: Record, attribution: Attribution) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+    """How likely the token still is when one word of the source is hidden (W,), or one that was written before (P,), by
+    leave-one-out (``has_left``). None for a word of several tokens, each of which is hidden alone."""
+    read, found = source_words(record), places(record)
+    whole, inputs = float(attribution.explained[0]), attribution.earlier_values
+    values = attribution.values[0]
+    earlier = values if record.reads_own_text else np.zeros(0, np.float32) if inputs is None else inputs[0]
+    row = int(attribution.rows[0])
+
+    def chance(value: float) -> float:
+        return min(float(np.exp(whole - value)), 1.0)
+
+    return (
+        tuple(chance(float(values[word.start])) if word.end - word.start == 1 else None for word in read),
+        tuple(
+            chance(float(earlier[at])) if (at := place.row + 1) <= row and at < len(earlier) else None
+            for place in found
+        ),
     )
 
 

@@ -226,8 +226,8 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     if plain:
         if before is not None:
             return _(
-                "{token} depends most on {before}, which was written before it. In the text, it depends most on "
-                "{words}.",
+                "In the text, {token} depends most on {words}. {before}, which was written before it, counts even "
+                "more.",
                 token=token,
                 before=quote(before.label),
                 words=listed(words),

@@ -70,7 +70,7 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
         return removed(model, record, at, sets, names, by, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "sets": [list(words) for words in sets], "operator": by}
-    label = _("Remove {words} and see", words=listed([quote(word) for word in names[0]]))
+    label = _("Remove {words} from the text and see", words=listed([quote(word) for word in names[0]]))
     found = experiment_tasks.ask("why_remove", record, key, work, button=label)
     if isinstance(found, Refused):
         st.error(show.plain(str(found.error)))
@@ -98,7 +98,12 @@ def bars(found: Sequence[Taken], before: str | None, word: str) -> str:
     what the model then writes from the beginning, in which the ``word`` that was asked about need not be. The likeliest
     token is that after what was written ``before`` at first, so it need not be in the new text either; ``before`` is
     None for a model that fills gaps."""
-    titles = [_("with every word"), _("without the strongest"), _("without random words")]
+    strong, others = (listed([quote(word) for word in one.words]) for one in found[1:])
+    titles = [
+        _("with every word"),
+        _("without {words}", words=strong),
+        _("without {words}, drawn at random", words=others),
+    ]
     rows = []
     for title, one in zip(titles, found, strict=True):
         label, chance = one.likeliest

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from bartviz.analysis import sentence_words, start
@@ -23,9 +24,11 @@ from bartviz.drawing.colors import word_places
 from bartviz.features.why import numbers
 from bartviz.features.why.numbers import Chip, Place, Shown
 from bartviz.language import _
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 
+Left = tuple[Sequence[float | None], Sequence[float | None]]
 KEY = "why_line"
 RIBBONS = 5  # the strongest words, for which ribbons are drawn
 AGAINST = (  # as in words.css
@@ -46,12 +49,15 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     the numbers are there. ``said`` is what these say, for screen readers when a word was chosen."""
     shown = None if found is None else numbers.shown(record, found)
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
-    do = [] if found is None else [bars(found.method, quote(found.steps.labels[0]))]
+    told = found is not None and numbers.has_left(found) and not is_long(record, places)
+    still = numbers.left(record, found) if found is not None and told else None
+    whole = float(np.exp(found.explained[0])) if found is not None and told else None
+    do = [] if found is None else [bars(found.method, quote(found.steps.labels[0]), whole)]
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
         do.append(_("Touch another word of the lower line to see what that one depends on."))
     if do:
         show.what_to_do(" ".join(do))
-    sent = payload(record, filled(places, at, guess), at, shown, said)
+    sent = payload(record, filled(places, at, guess), at, shown, said, still)
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
     if shown is not None and (colors := meanings(start.kind_of(record), shown)):
@@ -63,12 +69,21 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
 
 
-def bars(method: Method, token: str) -> str:
-    """What the bars say. A method that only reads weights says where a model looked, not what speaks for the token."""
+def is_long(record: Record, places: Sequence[Place]) -> bool:
+    """Whether each line scrolls in itself: then bars are short, and have no numbers."""
+    return len(numbers.source_words(record)) + len(places) > LONG
+
+
+def bars(method: Method, token: str, whole: float | None = None) -> str:
+    """What the bars say, and the numbers on them, which are what is left of the probability ``whole``. A method that
+    only reads weights says where a model looked, not what speaks for the token."""
     if method.needs == "weights":
         return _("The longer a word's bar, the more the model looked at it when it chose {token}.", token=token)
     if method.needs == "more passes" and method.sums is None:
-        return _("The longer a word's bar, the less likely {token} becomes when that word is hidden.", token=token)
+        said = _("The longer a word's bar, the less likely {token} becomes when that word is hidden.", token=token)
+        if whole is None:
+            return said
+        return f"{said} " + _("The number says what is left of {share}.", share=percent(whole))
     return _("The longer a word's bar, the more it speaks for {token}.", token=token)
 
 
@@ -88,8 +103,11 @@ def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:
     return (*places[:at], fill, *places[at + 1 :])
 
 
-def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str) -> dict[str, Any]:
-    """The component's data: plain JSON, whose texts the component escapes."""
+def payload(
+    record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str, still: Left | None = None
+) -> dict[str, Any]:
+    """The component's data: plain JSON, whose texts the component escapes. ``still``: how likely the token is without
+    each word (``numbers.left``), which is written on bars that are long enough."""
     source = [Chip(word, 0.0, 0.0) for word in numbers.source_words(record)] if shown is None else shown.source
     written = [0.0] * len(places) if shown is None else shown.written
     strong = () if shown is None else shown.strongest(RIBBONS)
@@ -97,6 +115,11 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
     read = word_places(colors.source[chip.word.start] for chip in source)
     wrote = colors.source if record.output is None else colors.predicts
     foretold = word_places(wrote[place.row] for place in places)
+    of_read, of_written = still or ((None,) * len(source), (None,) * len(places))
+
+    def number(share: float, chance: float | None) -> str:
+        return "" if chance is None or share < numbers.FAINTEST else percent(chance)
+
     return {
         "kind": start.kind_of(record),
         "source": [
@@ -105,9 +128,10 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
                 "special": chip.word.special,
                 "share": round(chip.share, 3),
                 "say": "" if shown is None else sentence_words.signed(chip.value),
+                "left": number(chip.share, chance),
                 "color": color,
             }
-            for chip, color in zip(source, read, strict=True)
+            for chip, chance, color in zip(source, of_read, read, strict=True)
         ],
         "output": [
             {
@@ -116,14 +140,15 @@ def payload(record: Record, places: Sequence[Place], at: int, shown: Shown | Non
                 "special": place.special,
                 "share": round(share, 3),
                 "say": "",
+                "left": number(share, chance),
                 "color": color,
             }
-            for place, share, color in zip(places, written, foretold, strict=True)
+            for place, share, chance, color in zip(places, written, of_written, foretold, strict=True)
         ],
         "chosen": at,
         "said": said,
         "edges": [[i, round(source[i].share, 3)] for i in strong if source[i].share >= numbers.FAINTEST],
-        "long": len(source) + len(places) > LONG,
+        "long": is_long(record, places),
         "labels": {"all": _("Why this word?"), "source": _("text that was read"), "output": _("words to explain")},
     }
 

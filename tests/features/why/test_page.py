@@ -21,6 +21,7 @@ from bartviz.drawing.colors import word_places
 from bartviz.errors import SettingError, TextError
 from bartviz.features.why import numbers, parts, parts_words
 from bartviz.features.why import parts_judged as judging
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.support import node, stand_in, visits
 from tests.support.pages import App
@@ -314,6 +315,17 @@ def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
     assert {chip["color"] for chip in sent["source"]} > {NONE}
 
 
+def test_long_bars_have_the_number_of_what_is_left(record: Record) -> None:
+    found = numbers.places(record)
+    attribution = answered(record, "leave-one-out", 4)
+    shown, still = numbers.shown(record, attribution), numbers.left(record, attribution)
+    sent = parts_words.payload(record, found, 4, shown, "", still)
+    for chip, chance in zip(sent["source"], still[0], strict=True):
+        assert chip["left"] == (percent(chance) if chance is not None and chip["share"] >= numbers.FAINTEST else "")
+    assert any(chip["left"] for chip in sent["source"])
+    assert not any(chip["left"] for chip in parts_words.payload(record, found, 4, shown, "")["source"])
+
+
 def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
     def keyed(values: list[float], written: tuple[float, ...]) -> list[str]:
         words = numbers.source_words(stand_in.record())
@@ -336,6 +348,8 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     ) == (METHODS["rollout"].needs == "weights")
     hidden = parts_words.bars(METHODS["leave-one-out"], "“a”")
     assert hidden == "The longer a word's bar, the less likely “a” becomes when that word is hidden."
+    told = parts_words.bars(METHODS["leave-one-out"], "“a”", 0.9)
+    assert told == f"{hidden} The number says what is left of 90%."
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The longer a word's bar, the more it speaks for “a”."
     )
@@ -377,4 +391,4 @@ def test_the_button_names_the_words_that_it_removes(app: App, asked: list[tuple[
     shown = numbers.shown(record, answered(record, "leave-one-out", at))
     strong, _others = numbers.to_remove(record, places[at], shown)
     assert strong
-    assert found == [f"Remove {parts.listed([f'“{shown.source[i].word.text}”' for i in strong])} and see"]
+    assert found == [f"Remove {parts.listed([f'“{shown.source[i].word.text}”' for i in strong])} from the text and see"]
