@@ -23,10 +23,10 @@ def percent(share: float) -> str:
 
 
 def fine(share: float) -> str:
-    """As ``percent``, but a small share has two digits, too: 0.034%, <0.001%."""
-    if share >= 0.001 or share == 0:
+    """As ``percent``, but a small share has two digits, too: 0.31%, 0.034%, <0.001%."""
+    if share >= 0.01 or share == 0:
         return percent(share)
-    return "<0.001%" if share < 1e-5 else f"{100 * share:.2g}%"
+    return "<0.001%" if share < 1e-5 else f"{100 * share:#.2g}%"
 
 
 def filled(message: str, values: Mapping[str, object]) -> str:

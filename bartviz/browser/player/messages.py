@@ -139,7 +139,7 @@ def plainly(step: Step, *, given: bool, token: str | None = None, temperature: f
     if given or step.rule is not None or first.filtered is not None or second is None or decoding.rank(step) != 1:
         return f"{chosen(step, given=given, token=token, temperature=temperature)}."
     values = {"token": token or quote(first.label), "share": percent(first.probability)}
-    values |= {"next": second.label, "next_share": fine(second.probability)}
+    values |= {"next": second.label, "next_share": percent(second.probability)}
     if first.probability >= SURE:
         return _("The model was sure: {token} {share}, next best “{next}” {next_share}.", **values)
     if first.probability >= FAIRLY_SURE:

@@ -62,8 +62,8 @@ export const PLAIN_MARKS = [0, 0.25, 0.5, 0.75, 1].map((p) => ({ at: p, label: `
 
 /** A probability with two digits, also a small one: 0.042%. */
 export function fineShare(p) {
-  if (p >= 0.001 || p === 0) return percent(p);
-  return p < LEAST ? "<0.001%" : `${Number((p * 100).toPrecision(2))}%`;
+  if (p >= 0.01 || p === 0) return percent(p);
+  return p < LEAST ? "<0.001%" : `${(p * 100).toPrecision(2)}%`;
 }
 
 export const signed = (value, digits = 2) =>

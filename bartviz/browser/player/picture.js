@@ -441,7 +441,7 @@ function showChoice(it, step) {
     count = Math.max(0, cut.count - bars.filter((bar) => !bar.cut).length);
   }
   const rest = count > 0 ? restOf(bars) : 0;
-  const others = { count: count === 1 ? 1 : count.toLocaleString("en"), share: fineShare(rest) };
+  const others = { count: count === 1 ? 1 : count.toLocaleString("en"), share: shareSaid(it, rest) };
   $("choice-title").textContent = changed
     ? it.say("heated", { temperature: heat.temperatures[it.warm].toFixed(1) })
     : bars.length < step.candidates.length && !meta.plain
@@ -521,7 +521,7 @@ function showBar(it, node, { label, p, chosen, outside, token, drawn, cut }) {
     "aria-label",
     it.say(barMessage(chosen, drawn, it.meta.asks), {
       token: label,
-      share: fineShare(p),
+      share: shareSaid(it, p),
       drawn: drawn === null ? "" : percent(drawn),
     }),
   );
@@ -591,8 +591,14 @@ function drawBar(it, node, label, p, drawn) {
   filling.style.transform = `scaleX(${long(p)})`;
   mark.hidden = drawn === null;
   mark.style.left = `${long(drawn ?? 0) * 100}%`;
-  value.textContent = fineShare(p);
+  value.textContent = shareSaid(it, p);
 }
+
+/**
+ * The share of a bar, in sentences and on its axis: a beginner's as everywhere on the page, others' with two digits.
+ * @param {Player} it
+ */
+const shareSaid = (it, p) => (it.meta.plain ? percent(p) : fineShare(p));
 
 /** The name of a bar's message: it says what a click does, where there is somebody to ask. */
 function barMessage(chosen, drawn, asks) {

@@ -181,9 +181,9 @@ test("a scale of tenfold steps shows the small ones, and the last bar is what al
   );
   assert.deepEqual([0.92, 0.0031, 0.00034, 0.0000102, 0.000002, 0].map(numbers.fineShare), [
     "92%",
-    "0.3%",
+    "0.31%",
     "0.034%",
-    "0.001%",
+    "0.0010%",
     "<0.001%",
     "0%",
   ]);

@@ -349,7 +349,7 @@ def test_a_beginner_reads_how_sure_the_model_was(first: float, said: str) -> Non
     likely, other = Candidate(1, "kaufen", first, 2.0), Candidate(2, "erwerben", 0.00034, 1.0)
     twin = Candidate(3, "kaufen", 0.01, 1.5)  # another token that is written the same is not the next best
     made = Step(0, 0, likely, (likely, twin, other), 1.0, -0.1)
-    assert messages.plainly(made, given=False) == f"{said}: “kaufen” {percent(first)}, next best “erwerben” 0.034%."
+    assert messages.plainly(made, given=False) == f"{said}: “kaufen” {percent(first)}, next best “erwerben” <0.1%."
     assert messages.plainly(made, given=True) == f"“kaufen” was given; the model gave it {percent(first)}."
     assert messages.plainly(replace(made, chosen=other), given=False) == "“erwerben” was chosen with <0.1%."
 
