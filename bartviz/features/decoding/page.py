@@ -16,9 +16,11 @@ from bartviz.features.decoding import parts_temperature as temperature
 from bartviz.features.decoding.figure import decoding as figure
 from bartviz.features.decoding.parts_first_token import first_token
 from bartviz.features.decoding.parts_output_layer import output_layer
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
+
+TO_DO = mark("Press play, or touch a word in the strip at the bottom, to see how it was chosen.")
 
 
 def advise(record: Record) -> None:
@@ -53,11 +55,15 @@ def main() -> None:
     related_links.text_to_word(record, "output", "word")
     led = page_hooks.current().leads()
     detailed = levels.at_least("intermediate") or page_hooks.current().asks_numbers()
-    lead, settings = st.columns([4, 1], vertical_alignment="center")
+    columns = st.columns([4, 1], vertical_alignment="center") if parts.offered() else [st.container(), st.container()]
+    lead, settings = columns  # an empty container takes no room on a phone, an empty column does
     with lead:
         if detailed:  # a beginner reads the sentence of the step alone: two about different words confuse
             with show.place("lead"):
                 show.lead(decoding.notice(record))
+        elif not led:
+            with show.place("decoding_do"):
+                show.what_to_do(_(TO_DO))
         output_confidence.warning(record)
     with settings:
         layer, head = parts.choices(record)

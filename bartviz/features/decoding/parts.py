@@ -38,7 +38,7 @@ def style(*, plain: bool) -> None:
     """The page's own chips; where less is above the player (``plain``, for a beginner) it is as much higher."""
     st.html(_STYLE)
     if plain:
-        st.html("<style>:root { --bv-above: 330px }</style>")
+        st.html("<style>:root { --bv-above: 348px }</style>")
 
 
 def asked(record: Record) -> Place:
@@ -70,13 +70,16 @@ def leads_to(record: Record, place: Place) -> None:
         pick.put_row(record, decoding.kind_of(record), record.steps[place.step].row)
 
 
-def choices(record: Record) -> tuple[int | None, int | None]:
-    """The layer and head whose weights are shown, at first those of the start page; None for the mean.
+def offered() -> bool:
+    """Whether layer and head can be chosen: beginners get the pickers where a link, or a head chosen among all, has set
+    them."""
+    return levels.at_least("intermediate") or expander.requested("step_weights", ["step_weights", "layer", "head"])
 
-    A beginner gets the pickers if a link, or a head chosen among all, has set them.
-    """
+
+def choices(record: Record) -> tuple[int | None, int | None]:
+    """The layer and head whose weights are shown, at first those of the start page; None for the mean."""
     canvas.catch_up(_CANVAS)
-    if not (levels.at_least("intermediate") or expander.requested("step_weights", ["step_weights", "layer", "head"])):
+    if not offered():
         shown = pick.shown_head(record, decoding.kind_of(record))
         return shown.layer, shown.head
     popover, opened = pick.popover(_("Layer and head"), key="decoding_head")

@@ -378,6 +378,11 @@ def test_a_beginner_gets_words_and_bars(record: Record) -> None:
     assert (chosen["plain"], chosen["weights"]) == (True, "cross L2H3")
 
 
+def test_a_beginner_is_told_what_to_touch(record: Record) -> None:
+    assert words(opened(record)).count(page.TO_DO) == 1
+    assert page.TO_DO not in words(opened(record, level="intermediate"))  # which has another sentence there
+
+
 @pytest.mark.parametrize(
     ("level", "query", "offered"),
     [
