@@ -11,7 +11,7 @@ from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.strips import caption
 from bartviz.language import _, plural
 
-HEAD, FOOT = 104, 12  # pixels: the query's band with its captions, what is below the last key
+HEAD, FOOT = 108, 12  # pixels: the query's band with its captions, what is below the last key
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 4}  # pixels around all panels
 TOP = 0.012  # of the figure's height, between a panel and its caption
 GAP, WIDE_GAP = 0.026, 0.05  # of the figure's width, between all panels or those of one part
@@ -145,8 +145,12 @@ class Frame:
         }
         if self.plain:
             said["keys"] = _("{k}: the labels", k=_letter("k", KEY, dark))
-            said[self.score] = _("{score}:<br>how well it fits", score=f"<b>{_('score')}</b>")
-            said["weight"] = _("{weight}: its share", weight=f"<b>{weight}</b>")
+            root = "" if one.scale == 1 else f" ÷ √{1 / one.scale**2:.4g}"
+            said["scaled"] = f"{_('sum')}{root}"
+            fit = _("{score}:<br>how well it fits", score=f"= <b>{_('score')}</b>")
+            said[self.score] = f"{said['scaled']}<br>{fit}" if one.bias is None else fit
+            said["weight"] = _("softmax =<br>{weight}: its share", weight=f"<b>{weight}</b>")
+            said["values"] = _("weight × {v}:<br>what is taken", v=_letter("v", VALUE, dark))
         found = [
             caption(said[name], self.domains.get(name, (0,))[0], self.split + TOP, dark) | self._shown(name)
             for name in self.names

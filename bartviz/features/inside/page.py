@@ -6,11 +6,16 @@ import streamlit as st
 
 from bartviz.analysis import inside as analysis
 from bartviz.app.controls import prediction, show
-from bartviz.app.frame import levels, page, related_links
+from bartviz.app.frame import levels, page, page_hooks, related_links
 from bartviz.features.inside import parts
 from bartviz.features.inside.figure import inside as figure
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.record.attention import Head
+
+LIBRARY = mark(
+    "As in a library, a word’s question (query, q) is compared with each label (key, k): the better the fit, the more "
+    "it takes of what is inside (value, v)."
+)
 
 
 def table(one: analysis.Inside) -> None:
@@ -36,6 +41,8 @@ def main() -> None:
         chosen = parts.choose_key(picked) if opened else picked
         with lead:
             show.lead(analysis.sentence(chosen.one, parts.predicted(record, chosen.one), plain=plain))
+            if plain and not page_hooks.current().leads():
+                show.note(_(LIBRARY))
         with above:
             parts.row(record, chosen)
             if not plain:

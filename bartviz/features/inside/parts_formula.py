@@ -138,7 +138,9 @@ def _steps(one: Inside, of: int, predicts: str | None, plain: bool) -> dict[str,
         "score": score if seen else closed,
         "weight": weight,
         "values": _(
-            "The value of each token is multiplied by its weight: that of {key} by {weight}.", key=key, weight=share
+            "The value of each token, what it gives, is multiplied by its weight: that of {key} by {weight}.",
+            key=key,
+            weight=share,
         ),
         "output": _("Added up they are the output of the head: {width} numbers.", width=_width(one)),
     }

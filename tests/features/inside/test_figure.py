@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,13 @@ def test_the_parts_of_the_row_are_together_the_whole_row(bias: bool, plain: bool
         assert {part.layout.annotations[number].text for part in parts} == {caption.text}
         assert [part.layout.annotations[number].visible for part in parts].count(None) == 1
     assert all(part.layout.yaxis.ticktext == whole.layout.yaxis.ticktext for part in parts)
+
+
+@pytest.mark.parametrize(("scale", "said"), [(32**-0.5, "sum ÷ √32<br>= <b>score</b>"), (1.0, "sum<br>= <b>score</b>")])
+def test_a_beginner_reads_by_which_root_the_sum_is_divided(scale: float, said: str) -> None:
+    one = analysis.inside(replace(causal(), scale=scale), 0, 0, 4)
+    captions = [note.text for note in arithmetic(one, analysis.shown(one), 2, plain=True).layout.annotations]
+    assert sum(caption.startswith(said) for caption in captions) == 1
 
 
 def test_a_masked_key_is_hatched_and_shows_no_score() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from bartviz.analysis import inside, start
 from bartviz.app.frame import page_list
+from bartviz.features.inside.page import LIBRARY
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.figures.shown import biased_record
@@ -96,6 +97,13 @@ def test_a_beginner_reads_shares_and_no_formula(record: Record) -> None:
     best = one.named(one.strongest)
     assert f"fits the label of {best} best: {best} gets {share} of the attention." in said
     assert one.factor not in said
+
+
+def test_a_beginner_reads_what_query_key_and_value_are_above_the_picture(record: Record) -> None:
+    said = words(visits.opened("inside", record))
+    assert LIBRARY in said
+    assert all(f"({term})" in LIBRARY for term in ("query, q", "key, k", "value, v"))
+    assert LIBRARY not in words(opened(record))
 
 
 def test_without_values_one_sentence_says_what_to_do(record: Record) -> None:
