@@ -69,7 +69,7 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
     page.wait_for_function(f"{lines}?.bottom <= 768")
     page.evaluate("document.fonts.ready.then(() => true)")
     before = resting(page)
-    page.get_by_role("button", name="Draw again").click()
+    page.get_by_role("button", name="Damage other words").click()
     settle(page)
     expect(page.locator(LINES)).to_be_visible()
     page.wait_for_function(f"Math.abs({lines}?.top - {before}) < 2")
@@ -77,7 +77,7 @@ def test_the_lines_are_seen_without_scrolling_and_stay_where_they_are(visit: Ope
 
 def test_the_button_of_another_draw_stays_where_it_is_pressed(visit: Open, shipped: str) -> None:
     page = opened(visit, f"{shipped}/denoising")
-    button, lead = page.get_by_role("button", name="Draw again"), page.locator(LEAD).first
+    button, lead = page.get_by_role("button", name="Damage other words"), page.locator(LEAD).first
     lines, before = page.locator(LINES).bounding_box(), button.bounding_box()
     assert lines is not None
     assert before is not None

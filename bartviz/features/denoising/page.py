@@ -10,14 +10,12 @@ from bartviz.app.controls import show
 from bartviz.app.frame import fill_masks, levels, output_confidence, page, page_hooks
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
-from bartviz.features.denoising.parts_noise import choose, draw_again
+from bartviz.features.denoising.parts_noise import choose, draw_again, other_model
 from bartviz.language import _, mark
 
-AT_RANDOM = mark("The words to damage are chosen at random: “Draw again” chooses others.")
-BY_HAND = mark(
-    "The words to damage are chosen at random: “Draw again” chooses others. Touch a word to hide it, or a gap to bring "
-    "its words back."
-)
+AT_RANDOM = mark("The words that are lost are chosen at random.")
+MOVED = mark("The new order is chosen at random.")
+BY_HAND = mark("Touch a word to hide it, or a gap to bring its words back.")
 STYLE = Path(parts.__file__).with_name("style.css")
 
 
@@ -25,15 +23,24 @@ def main() -> None:
     record = page.begin("denoising")
     st.html(STYLE)
     fill_masks.section(record)
+    if (stand_in := other_model(record)) is not None:
+        with show.place("denoising_model"):
+            show.note(stand_in)
     lead = show.place("lead")
     to_do, again = st.columns([4, 1], vertical_alignment="center")
+    with to_do:
+        told = show.place("denoising_do")
     with again:
-        draw_again()
+        button = show.place("denoising_again")
     picture = show.place("denoising_lines")
     chosen = choose(record)
-    touchable = chosen.noise in HIDES and not page_hooks.current().leads()  # touches answer a lesson
-    with to_do:
-        show.what_to_do(_(BY_HAND if touchable else AT_RANDOM))
+    hides = chosen.noise in HIDES
+    touchable = hides and not page_hooks.current().leads()  # touches answer a lesson
+    drawn = () if chosen.hidden is not None else (AT_RANDOM if hides else MOVED,)
+    with told:
+        show.what_to_do(" ".join(_(said) for said in (*drawn, *((BY_HAND,) if touchable else ()))))
+    with button:
+        draw_again(hides=hides)
     with picture:
         repair = parts.repaired(chosen)
         if repair is not None:

@@ -79,12 +79,12 @@ def denoiser(info: ModelInfo) -> str:
 
 
 def choose(record: Record) -> Chosen:
-    """The pickers: noise, share, seed, text; and a note on which model repairs, if it is another one."""
+    """The pickers: noise, share, seed, text."""
     told = levels.at_least("intermediate")
     if told:
         first, second = st.columns([3, 1.7], vertical_alignment="center")
         third, fourth, fifth = st.columns([2, 1, 2.6], gap="medium", vertical_alignment="center")
-    else:  # the noise's own share; another seed comes with "Draw again"
+    else:  # the noise's own share; another seed comes with the button above
         first, second = st.columns(2, vertical_alignment="bottom")
         third = fourth = st.container(key="denoising_held")
         fifth = st.container()
@@ -108,14 +108,15 @@ def choose(record: Record) -> Chosen:
     return chosen
 
 
-def draw_again() -> None:
-    """A button for another draw: above the picture, whose height depends on what was drawn."""
+def draw_again(*, hides: bool) -> None:
+    """A button for another draw: above the picture, whose height depends on what was drawn. ``hides``: whether words
+    are lost, or moved."""
     st.button(
-        _("Draw again"),
+        _("Damage other words") if hides else _("Another order"),
         key="noise_again",
         on_click=_again,
         width="stretch",
-        help=_("Use the next seed, which removes other words."),
+        help=_("Use the next seed."),
     )
 
 
@@ -160,9 +161,7 @@ def _first_text(record: Record) -> str:
 def _notes(record: Record, which: str, noise: str, text: str) -> list[str]:
     """Notes on this choice."""
     notes, name = [], record.model.name
-    if denoiser(record.model) != name:
-        notes.append(_("{name} was not trained to repair texts, so {other} does it here.", name=name, other=DENOISER))
-    elif name not in DENOISERS:
+    if denoiser(record.model) == name and name not in DENOISERS:
         notes.append(_("Whether {name} was trained to repair texts is not known.", name=name))
     if which == "own" and (MASK in text or "[MASK]" in text):
         notes.append(
@@ -171,6 +170,14 @@ def _notes(record: Record, which: str, noise: str, text: str) -> list[str]:
     elif noise == "sentence permutation" and len(sentences(text)) < 2:
         notes.append(_("This text is one sentence: use three sentences."))
     return notes
+
+
+def other_model(record: Record) -> str | None:
+    """Which model repairs, where it is not the one in the sidebar."""
+    name, other = record.model.name, denoiser(record.model)
+    if other == name:
+        return None
+    return _("{name} was not trained to repair texts, so {other} does it here.", name=name, other=other)
 
 
 def _rate(noise: str, short: str) -> float | None:

@@ -62,8 +62,11 @@ def test_every_part_draws_and_its_numbers_can_be_downloaded(app: App, look: str)
 
 @pytest.mark.slow
 def test_the_page_says_how_other_words_are_damaged_before_it_shows_them(app: App) -> None:
-    said = words(app("denoising", record=of(TEXT), level="beginner"))
-    assert said.index("“Draw again” chooses others") < said.index("<span>original</span>")
+    page = app("denoising", record=of(TEXT), level="beginner")
+    said = words(page)
+    assert said.index("chosen at random") < said.index("<span>original</span>")
+    assert page.button(key="noise_again").label == "Damage other words"
+    assert app("denoising", record=of(TEXT), noise="rotation").button(key="noise_again").label == "Another order"
 
 
 @pytest.mark.slow
@@ -71,6 +74,7 @@ def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> N
     page = app("denoising", record=of("The cat is sleeping on the sofa.", "small-bert"))
     assert not page.exception
     assert "small-bert was not trained to repair texts, so bart-tiny-denoise does it here." in words(page)
+    assert words(page).index("does it here") < words(page).index("<span>original</span>")  # who speaks, before what
     assert "bart-tiny-denoise: " in words(page)
 
 
@@ -121,7 +125,8 @@ def test_words_of_a_link_are_hidden_until_others_are_drawn(app: App) -> None:
     page = app("denoising", record=of(TEXT), noise="masking", hidden="1-2-999")
     assert not page.exception
     assert re.findall(r"aria-pressed='(\w+)'", words(page)) == ["false", "true", "true", *["false"] * 10]
-    next(button for button in page.button if button.label == "Draw again").click().run()
+    assert "chosen at random" not in words(page)
+    next(button for button in page.button if button.key == "noise_again").click().run()
     assert not page.exception
     assert "hidden" not in page.query_params
 
@@ -149,7 +154,7 @@ def test_a_touch_hides_a_word_and_shows_those_of_a_gap(
 @pytest.mark.slow
 def test_another_draw_is_a_press_away(app: App) -> None:
     page = app("denoising", record=of(TEXT), noise_seed="7")
-    next(button for button in page.button if button.label == "Draw again").click().run()
+    next(button for button in page.button if button.key == "noise_again").click().run()
     assert not page.exception
     assert page.number_input(key="noise_seed").value == 8
 
