@@ -97,6 +97,12 @@ def test_on_a_phone_the_map_and_the_curves_are_in_sight_while_it_learns(visit: O
     for part in (".maps", ".curves", ".start"):
         expect(training.locator(part)).to_be_in_viewport(ratio=1)
     assert edge(bar, "bottom") <= edge(start, "top")  # it is not covered
+    wide = training.evaluate("(whole) => whole.clientWidth")
+    assert training.locator(".maps canvas").evaluate_all("(maps) => maps.map(({ clientWidth }) => clientWidth)") == [
+        wide,
+        wide,
+    ]
+    expect(training.locator(".scale")).to_be_in_viewport(ratio=1)  # which colour stands for which weight
     expect(training.locator(".key.told")).to_be_hidden()  # with a causal mask it would be the line of the right texts
 
 

@@ -25,6 +25,8 @@ WORDS: Mapping[str, str] = {
     "given": mark("{head} at step {step}, while it reads the right output: a row for each word, a column for each "
                   "that it may read"),
     "map": mark("{head} at step {step}: a row for each word, a column for each that it may read"),
+    "rows": mark("word ↓"),
+    "columns": mark("looks at →"),
     "curves": mark("Against the step, which is drawn on a log scale: “{measure}” of every head"),
     "chosen": mark("{head}, with its 95% interval"),
     "others": mark("the other heads, each with its 95% interval (faint): touch a curve to choose it"),

@@ -2,7 +2,7 @@
 // `Replay.payload` of bartviz/corpus/replay.py packs, with {words, measures, kinds, stops: {kind: [light, dark]}} in its
 // description. Nothing is asked of the server: a step of the slider draws from the bytes that are here.
 
-import { css, mixed, rampOn, strongOf, themeOf } from "../shared/colors.js";
+import { across, css, mixed, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { measured, pointOn, typeSize } from "../shared/drawing.js";
 import { clamp, make, nameAll, speaker } from "../shared/helpers.js";
 import { component } from "../shared/ready.js";
@@ -270,7 +270,10 @@ class Replayed {
       colors = rampOn(theme, this.about.stops[kind]),
       size = typeSize(this.root);
     const strong = strongOf(theme, colors);
-    if (this.root.style.getPropertyValue("--curve") !== strong) this.root.style.setProperty("--curve", strong);
+    if (this.root.style.getPropertyValue("--curve") !== strong) {
+      this.root.style.setProperty("--curve", strong);
+      this.root.style.setProperty("--ramp", across(colors));
+    }
     this.map(theme, kind, colors, size);
     this.curves(theme, strong, size);
   }
@@ -283,7 +286,8 @@ class Replayed {
       { heads } = this.about.kinds[kind],
       [layer, head] = [Math.floor(this.head / heads), this.head % heads],
       share = weights(this.arrays.get(`maps/${number}/${kind}`), this.moment, layer, head);
-    drawWeights(this.find(".map"), { rows, columns, share }, theme, colors, scale);
+    const axes = { rows: this.say("rows"), columns: this.say("columns") };
+    drawWeights(this.find(".map"), { rows, columns, share, axes }, theme, colors, scale);
   }
 
   /** What is said below the pictures. */

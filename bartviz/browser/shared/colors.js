@@ -61,5 +61,9 @@ export function themeOf(root) {
 /** A kind's 256 colours on this ground; `both` are its stops for light and for dark. */
 export const rampOn = ({ ground, dark }, both) => ramp([ground, ...both[dark ? 1 : 0].slice(1)]);
 
+/** These colours from left to right, as a background of CSS. */
+export const across = (colors) =>
+  `linear-gradient(to right, ${colors.filter((_, at) => at % 51 === 0).map(css).join(", ")})`;
+
 /** The one of them that lines and marks of the kind have. */
 export const strongOf = ({ dark }, colors) => css(colors[dark ? 190 : 170]);

@@ -45,6 +45,8 @@ WORDS: Mapping[str, str] = {
         "Cross-attention of layer {layer}, head {head}: a row for each word that it should write, a column for each "
         "that it reads"
     ),
+    "rows": mark("to write ↓"),
+    "columns": mark("reads →"),
     "curves": mark("Against the step: the share of right texts, each head's weight on the right place, and the loss"),
     "axis": mark("steps"),
     "own": mark("texts right"),

@@ -59,4 +59,5 @@ def test_every_width_can_be_divided_by_every_number_of_heads() -> None:
 
 
 def test_scripts() -> None:
-    node.run_tests(Path(__file__).with_name("verdict.test.mjs"))
+    for name in ("verdict", "weights"):
+        node.run_tests(Path(__file__).with_name(f"{name}.test.mjs"))

@@ -2,7 +2,7 @@
 // writes. Text reaches the page only through textContent. data is UTF-8 JSON: {settings, words, stops: [light, dark],
 // worker: {address, name}, or {script}}.
 
-import { rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
+import { across, rampOn, strongOf, themeOf } from "../../../browser/shared/colors.js";
 import { measured, typeSize } from "../../../browser/shared/drawing.js";
 import { make, nameAll, speaker } from "../../../browser/shared/helpers.js";
 import { component } from "../../../browser/shared/ready.js";
@@ -114,6 +114,7 @@ class View {
     const { layers, heads } = this.data.settings,
       all = layers * heads;
     this.find(".maps").style.setProperty("--across", String(Math.min(all, all === 8 ? 4 : 2)));
+    this.find(".maps").dataset.few = String(all <= 2);
     const made = Array.from({ length: all }, (_, at) => {
       const figure = make("figure"),
         canvas = document.createElement("canvas"),
@@ -225,6 +226,7 @@ class View {
     }
     this.find(".course figure").hidden = !begun;
     this.find(".key.told").hidden = this.data.settings.causal;
+    this.root.dataset.told = String(!this.data.settings.causal);
     this.root.dataset.running = String(running);
     this.root.dataset.steps = String(last?.steps ?? 0);
     last?.heads.forEach(({ layer, head, right }, at) => {
@@ -256,6 +258,7 @@ class View {
     const theme = themeOf(this.root),
       colors = rampOn(theme, this.data.stops),
       size = typeSize(this.root);
+    this.root.style.setProperty("--ramp", across(colors));
     this.curves(theme, strongOf(theme, colors), size);
     if (!this.attempt) return;
     const { layers, heads } = this.data.settings;
@@ -310,8 +313,9 @@ class View {
       rows = written.map((_word, row) => answer[row] ?? ""), // an untrained network writes the same word in each row
       kept = TASKS[this.data.settings.task].target, // the same margin at each step
       share = (row, column) => weights[row * columns + column],
-      height = Math.max(columns, written.length);
-    drawWeights(canvas, { rows, columns: words, share, kept, height }, theme, colors, scale);
+      height = Math.max(columns, written.length),
+      axes = { rows: this.say("rows"), columns: this.say("columns") };
+    drawWeights(canvas, { rows, columns: words, share, kept, height, axes }, theme, colors, scale);
   }
 
   curves(theme, strong, scale) {
