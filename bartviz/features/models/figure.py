@@ -1,6 +1,7 @@
 """The layers of models side by side: their parts, width and number.
 
 Encoder to the left in teal, decoder to the right in vermilion, its cross-attention violet; the first layer is below.
+In all bars the parts come in one order from the left.
 Between them is a gap: a layer of one is no part of a layer of the other. A model of one side takes the room of one.
 """
 
@@ -27,13 +28,14 @@ SUBLAYERS = {
 
 
 APART = 0.1  # of the widest model: between encoder and decoder
+CLOSE = 12  # numbers of layers above each other, at most
 HIGH = 320  # pixels of the deepest model's layers, so that all are on one screen
 BESIDE = 0.08  # of it: between the bars and the edge of their panel
 
 
 def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None) -> go.Figure:
     """One panel per model. A bar is a layer, as long as the model is wide; its parts are as long as their share of the
-    layer's parameters. Encoders point left, decoders right. At least one model: a name of the catalogue, or
+    layer's parameters. Encoders are at the left, decoders at the right. At least one model: a name of the catalogue, or
     ``analysis.tables.subject`` of any. Raises ModelError for a name that is not known.
 
     >>> figure = bartviz.figures.models(["facebook/bart-base", "t5-base"])
@@ -43,7 +45,6 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
         raise SettingError("Name at least one model.")
     deepest = max(stack.layers for one in subjects for stack in one.stacks)
     widest = max(one.sizes.width for one in subjects)
-    step = max(1, deepest // 6)  # the last layer has a number, too
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"barmode": "overlay", "bargap": 0.25, "showlegend": False, "annotations": []}
     gap, left, gutter = 0.04, 0.0, widest * APART / 2
@@ -68,10 +69,16 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
         "title": {"text": _("layer, from below")},
         "showgrid": False,
         "fixedrange": True,
-        "tickvals": [*range(0, deepest, step)],
+        "tickvals": _numbered(deepest),
     }
     layout["margin"] = {"l": 8, "r": 28, "t": 66, "b": 8}  # a title may be wider than the bars of one side
     return theme.build(traces, layout, dark=dark, height=height or 130 + min(18 * max(deepest, 6), HIGH))
+
+
+def _numbered(layers: int) -> list[int]:
+    """The layers that have a number: all of a few, else every third or so, and always the last."""
+    step = -(-layers // CLOSE)
+    return [*range(0, layers - step, step), layers - 1]
 
 
 def _range(one: Subject, widest: int, gutter: float) -> tuple[float, float]:
@@ -90,19 +97,19 @@ def _side(one: Subject) -> int:
 
 def _bars(one: Subject, axis: str, gutter: float, dark: bool) -> Iterator[dict[str, Any]]:
     hover = f"%{{customdata}}<extra>{theme.escape(_brief(one.name))}</extra>"
-    for side, direction in (("encoder", -1), ("decoder", 1)):
+    for side in ("encoder", "decoder"):
         layers = sorted({row.layer for row in one.rows if row.component == side and row.layer is not None})
         found: Counter[tuple[int, str]] = Counter()
         for row in one.rows:
             if row.component == side and row.layer is not None:
                 found[row.layer, parameter_totals.sublayer(row.role)] += row.elements
         totals = [sum(found[layer, name] for name in SUBLAYERS) for layer in layers]
-        base = [direction * gutter] * len(layers)
+        base = [gutter if side == "decoder" else -gutter - one.sizes.width] * len(layers)
         for name, label in SUBLAYERS.items():
             counts = [found[layer, name] for layer in layers]
             if not any(counts):
                 continue
-            size = [direction * one.sizes.width * count / total for count, total in zip(counts, totals, strict=True)]
+            size = [one.sizes.width * count / total for count, total in zip(counts, totals, strict=True)]
             said = [
                 _("layer {layer}, {part}: {count:,} parameters", layer=layer, part=_(label), count=count)
                 for layer, count in zip(layers, counts, strict=True)
