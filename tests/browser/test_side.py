@@ -30,6 +30,11 @@ def test_both_models_read_the_text(visit: Open, shipped: str, size: tuple[int, i
     assert boxes[1]["y"] + boxes[1]["height"] - first <= size[1]  # both whole on one screen, at a desk the first
     if size[0] > 600:
         assert boxes[0]["y"] == boxes[1]["y"]
+    if size[0] < 600:  # what both share is read first, and the first map is on the first screen
+        said = page.locator(".st-key-side_said").bounding_box()
+        assert said is not None
+        assert said["y"] + said["height"] <= top["y"]
+        assert boxes[0]["y"] + boxes[0]["height"] <= size[1]
     for side, box in zip(("left", "right"), boxes, strict=True):  # the picker of a head is right above its map
         picker = page.locator(f".st-key-{side}").bounding_box()
         assert picker is not None
