@@ -27,13 +27,20 @@ Gives = Literal["tokens", "states", "sum", "weights", "scores", "word", "gaps", 
 @dataclass(frozen=True, slots=True)
 class Box:
     """One box: its text in the reader's language, the page that shows it with the choices there, the kind of attention
-    that it is, and what comes out of it. A box without a page is no link."""
+    that it is, and what comes out of it. A box without a page is no link. ``plain``: its text for a newcomer, if it has
+    another one; ``detail``: a newcomer does not see it."""
 
     text: str
     page: str = ""
     query: Mapping[str, str] = field(default_factory=dict)
     kind: Kind | None = None
     gives: Gives = "states"
+    plain: str = ""
+    detail: bool = False
+
+    def of_part(self) -> Box:
+        """The same with the text for a newcomer."""
+        return replace(self, text=self.plain) if self.plain else self
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +57,13 @@ class Column:
     after: tuple[Box, ...]
 
     def of_parts(self) -> Column:
-        """The same without what does nothing at inference: dropout."""
-        return replace(self, layer=tuple(tuple(box for box in group if box.gives != "nothing") for group in self.layer))
+        """The same for a newcomer: without dropout, which does nothing at inference, and without layer norms."""
+        before, after = _of_parts(self.before), _of_parts(self.after)
+        return replace(self, before=before, layer=tuple(map(_of_parts, self.layer)), after=after)
+
+
+def _of_parts(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
+    return tuple(box.of_part() for box in boxes if not box.detail)
 
 
 def columns(info: ModelInfo, *, steps: bool = True) -> tuple[Column, ...]:
@@ -174,6 +186,7 @@ def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: 
                     {"kind": "cross"},
                     "cross",
                     "weights",
+                    _("Cross-attention, {heads} heads", heads=heads),
                 )
             ]
             if both
@@ -200,12 +213,11 @@ def _before(family: Family, side: Side, stack: Stack, read: str) -> tuple[Box, .
         names.append(_("position"))
     if matrices.SEGMENTS in roles:
         names.append(_("segment"))
-    embeddings = _("Embeddings: {parts}", parts=" + ".join(names))
-    if "embedding layer norm weight" in roles:
-        embeddings += ", LayerNorm"
+    plain = _("Embeddings: {parts}", parts=" + ".join(names))
+    norm = ", LayerNorm" if "embedding layer norm weight" in roles else ""
     chosen = {"stack": stack}
     return Box(read, "inputs", {"look": "pieces", **chosen}, gives="tokens"), Box(
-        embeddings, "inputs", {"look": "sum", **chosen}
+        plain + norm, "inputs", {"look": "sum", **chosen}, plain=plain
     )
 
 
@@ -213,30 +225,37 @@ def _feed_forward(info: ModelInfo, stack: Stack) -> Box:
     name = activations.activation_function(info)[0]
     known = activations.CURVES.get(name)
     said = _("Feed-forward, {activation}", activation=name if known is None else _(known[0]))
-    return Box(said, "inside", {"kind": stack, "around": "residual"})
+    return Box(said, "inside", {"kind": stack, "around": "residual"}, plain=_("Feed-forward"))
 
 
 def _sums(info: ModelInfo, family: Family, stack: Stack, parts: tuple[Box, ...]) -> tuple[tuple[Box, ...], ...]:
     """The parts of a layer by residual sum: each its own, or one for all that read the same input."""
     added = dropout(info).added
-    dropped = (Box(_("Dropout, {p:.0%} in training, off here", p=added), gives="nothing"),) if added else ()
+    dropped = (_dropped(added),) if added else ()
     if not family.parallel:
         return tuple(_summed(family, stack, (part,), dropped) for part in parts)
     return (_summed(family, stack, parts, dropped),)
 
 
+def _dropped(p: float) -> Box:
+    return Box(_("Dropout, {p:.0%} in training, off here", p=p), gives="nothing", detail=True)
+
+
 def _summed(family: Family, stack: Stack, parts: tuple[Box, ...], dropped: tuple[Box, ...]) -> tuple[Box, ...]:
     """Parts with their dropout and residual sum, and LayerNorm before or after them."""
-    kind = {"kind": stack}
-    add = Box(_("Add"), "inside", {**kind, "around": "residual"}, gives="sum")
-    norm = Box("LayerNorm", "inside", {**kind, "around": "norms"}, gives="sum")
+    add = Box(_("Add"), "inside", {"kind": stack, "around": "residual"}, gives="sum")
+    norm = _norm(stack)
     side = family.encoder if stack == "encoder" else family.decoder
     assert side is not None  # the family has this stack
     outputs = (norm,) if any(part.role == "feed-forward output layer norm weight" for part in side.parts) else ()
     if family.norm == "post":
-        return (*parts, *dropped, Box(_("Add, then LayerNorm"), "inside", add.query, gives="sum"))
+        return (*parts, *dropped, replace(add, text=_("Add, then LayerNorm"), plain=add.text))
     return (*((norm,) if family.norm == "pre" else ()), *parts, *outputs, *dropped, add)
 
 
+def _norm(stack: Stack) -> Box:
+    return Box("LayerNorm", "inside", {"kind": stack, "around": "norms"}, gives="sum", detail=True)
+
+
 def _last_norm(side: Side, stack: Stack) -> tuple[Box, ...]:
-    return (Box("LayerNorm", "inside", {"kind": stack, "around": "norms"}, gives="sum"),) if side.after else ()
+    return (_norm(stack),) if side.after else ()

@@ -49,7 +49,8 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            return Tensor("" if plain else _attention_shape(record, box.kind), maps=maps(record, box.kind))
+            shape = _("their mean") if plain else _attention_shape(record, box.kind)
+            return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
             shape = _(
                 "{vocabulary:,} scores, here after “{token}”",
@@ -105,11 +106,5 @@ def _pooled(cells: NDArray[Any], of: np.ufunc) -> NDArray[Any]:
 
 
 def _attention_shape(record: Record, kind: Kind) -> str:
-    layers, heads, rows, columns = record.attention(kind).shape
-    return _(
-        "{rows} × {columns}, in {heads} heads of {layers} layers",
-        layers=layers,
-        heads=heads,
-        rows=rows,
-        columns=columns,
-    )
+    _layers, heads, rows, columns = record.attention(kind).shape
+    return _("{rows} × {columns}, mean over {heads} heads", heads=heads, rows=rows, columns=columns)

@@ -73,11 +73,19 @@ def test_bert_is_an_encoder_with_segments_and_gpt2_a_decoder_without_cross_atten
     assert all(box.kind != "cross" for group in decoder.layer for box in group)
 
 
-def test_a_newcomer_sees_the_parts_and_their_sums_without_dropout() -> None:
+def test_a_newcomer_sees_the_parts_and_their_sums_without_dropout_norms_and_activation() -> None:
     encoder, decoder = (column.of_parts() for column in blocks.columns(replace(stand_in.model_info(), dropout=0.1)))
-    assert texts(encoder)[2:5] == ["Self-attention, 4 heads", "Add, then LayerNorm", "Feed-forward, GELU"]
+    assert texts(encoder)[1:6] == ["Embeddings: token + position", "Self-attention, 4 heads", "Add", "Feed-forward", "Add"]
     gives = [box.gives for group in decoder.layer for box in group]
     assert gives == ["weights", "sum", "weights", "sum", "states", "sum"]
+
+
+@pytest.mark.parametrize(("kind", "family"), [("encoder-decoder", "t5"), ("decoder", "gpt2"), ("decoder", "olmo2")])
+def test_wherever_a_family_has_its_norms_a_newcomer_sees_none(kind: ModelKind, family: str) -> None:
+    info = replace(stand_in.model_info(kind), family=family)
+    for column in blocks.columns(info):
+        assert any("LayerNorm" in text for text in texts(column))
+        assert not any("LayerNorm" in text for text in texts(column.of_parts()))
 
 
 def test_the_encoder_of_an_encoder_decoder_may_be_read_by_itself() -> None:

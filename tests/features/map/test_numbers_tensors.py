@@ -48,10 +48,10 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     source, output, width = len(record.source), len(record.attention("decoder").query), record.model.width
     assert given["encoder", "Source text"].shape == f"{source} tokens"
     assert given["encoder", "States of all tokens"].shape == f"{source} × {width} numbers"
-    layers, heads, rows, columns = record.attention("cross").shape
+    _layers, heads, rows, columns = record.attention("cross").shape
     assert (rows, columns) == (output, source)
     cross = given["decoder", f"Cross-attention to the encoder, {heads} heads"]
-    assert cross.shape == f"{output} × {source}, in {heads} heads of {layers} layers"
+    assert cross.shape == f"{output} × {source}, mean over {heads} heads"
     step = tensors.first_word(record)
     assert step is not None
     scores = given["decoder", "Output layer and softmax"]
