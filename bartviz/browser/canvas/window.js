@@ -122,6 +122,8 @@ export function written(from, to, every, marked) {
   return kept;
 }
 
+const TALL = 1.6; // times its width: the most that a small map is high
+
 /**
  * The overview's cells: layers down and heads across, a mean at the end of each line, the mean of all last; or one
  * layer's heads in several lines, with room for a caption above each.
@@ -134,7 +136,7 @@ export function overviewCells([layers, heads], { width, height, left, top, only 
     only === null ? heads + 1 : Math.max(1, Math.ceil(Math.sqrt(((heads + 2) * width) / Math.max(height, 1))));
   const down = only === null ? layers + 1 : Math.ceil((heads + 2) / across);
   const w = (width - left) / across,
-    pitch = Math.min((height - top) / down, w * 1.3 + caption),
+    pitch = Math.min((height - top) / down, w * TALL + caption),
     h = pitch - caption;
   const places = [];
   const put = (place, choice) =>
