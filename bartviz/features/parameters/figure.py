@@ -28,6 +28,7 @@ _FEW_LAYERS = 8  # whose columns are wide enough for whole words
 _BRIEF = {"self-attention": mark("self"), "cross-attention": mark("cross"), "feed-forward": mark("ff")}
 _LONGEST = "cross-attention"  # on a phone it has no room beside that of three other layers
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
+_STRIP = 0.005, 0.05  # of a stack's parameters: from there a part is seen, and from there it has room for its name
 _LEGIBLE = {"minsize": 12, "mode": "hide"}  # what does not fit is left to the pointer
 _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
@@ -148,6 +149,25 @@ def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[
     }
 
 
+def strips(rows: Sequence[Parameter], *, dark: bool = False) -> tuple[tuple[str, ...], int]:
+    """What is drawn as strips too narrow for a name, all beside layers: their colours, and how many parameters."""
+    colors: dict[str, None] = {}
+    found = 0
+    for component, mine in _grouped([row for row in rows if row.count], lambda row: row.component):
+        total = parameter_totals.total(mine)
+        for _place_of, held in _grouped([row for row in mine if row.layer is None], _place):
+            count = parameter_totals.total(held)
+            if _STRIP[0] <= count / total < _STRIP[1]:
+                colors[_component_color(component, dark)] = None
+                found += count
+    return tuple(colors), found
+
+
+def _component_color(component: str, dark: bool) -> str:
+    kind = _kind(component)
+    return _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
+
+
 def _side(total: int, whole: int | None) -> float:
     """The side of a map whose area is its share of ``whole``, 0 to 1."""
     if whole is not None and whole < total:
@@ -193,8 +213,7 @@ def _areas(rows: Sequence[Parameter], title: str, counts: bool, dark: bool) -> I
     label = _("{model} · {count:,} parameters", model=name, count=total) if counts else name
     yield Area("model", "", label, label, total, name, theme.palette(dark).background)
     for component, mine in _grouped(counted, lambda row: row.component):
-        kind, size = _kind(component), sum(row.count for row in mine)
-        color = _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
+        size, color = sum(row.count for row in mine), _component_color(component, dark)
         name = sentence_words.capitalized(matrix_titles.title(component))
         label = f"{name} · {short(size)}"
         yield Area(component, "model", label, label, size, name, color, said=name)

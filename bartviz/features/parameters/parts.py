@@ -24,6 +24,7 @@ from bartviz.families.registry import FAMILIES
 from bartviz.features.parameters import parts_open as open_area
 from bartviz.features.parameters.figure import Area, areas, level_of, shape, short
 from bartviz.features.parameters.figure import legend as parts_of_layers
+from bartviz.features.parameters.figure import strips
 from bartviz.features.parameters.figure import parameters as figure
 from bartviz.features.parameters.figure_costs import bytes_text
 from bartviz.features.textbook.articles import Claim
@@ -137,13 +138,17 @@ def treemap(
 
 
 def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
-    """The colours of the parts of a layer; ``counted``: with their parameters in all layers, and the share of these."""
-    total = parameter_totals.total(rows)
+    """The colours of the parts of a layer, and of what has no room for a name; ``counted``: with their parameters in all
+    layers, and the share of these."""
+    total, dark = parameter_totals.total(rows), page.dark()
+    found = {matrix_titles.title(part): held for part, held in parts_of_layers(rows, dark=dark).items()}
+    narrow = strips(rows, dark=dark)
+    if narrow[1]:
+        found[_("other (narrow strips)")] = narrow
     entries = {}
-    for part, (colors, count) in parts_of_layers(rows, dark=page.dark()).items():
-        name = matrix_titles.title(part)
+    for name, (colors, count) in found.items():
         entries[f"{name} · {short(count)} · {percent(count / total)}" if counted else name] = colors
-    show.legend(entries, label=_("Parts of a layer"))
+    show.legend(entries, label=_("Parts of the model"))
 
 
 def two(chosen: Chosen, other: Chosen) -> str:

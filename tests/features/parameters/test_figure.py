@@ -11,7 +11,7 @@ from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.features.parameters.figure import legend, parameters, short, sizes
+from bartviz.features.parameters.figure import legend, parameters, short, sizes, strips
 from tests.support.contrast import contrast
 
 NAMES = [known.name for known in CATALOGUE]
@@ -128,6 +128,17 @@ def test_the_legend_has_the_colours_of_the_map_and_counts_every_layer(dark: bool
     for part, sides in (("self-attention", 2), ("cross-attention", 1), ("feed-forward", 2)):
         places = [f"{side}/layer 0/{part}" for side in ("encoder", "decoder")][-sides:]
         assert list(entries[part][0]) == [colors[place] for place in places]
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_has_no_room_for_a_name_is_counted_with_the_colours_that_it_has(dark: bool) -> None:
+    found = rows(configuration("facebook/bart-base"))
+    drawn = parameters(found, dark=dark).data[0]
+    colors = dict(zip(drawn.ids, drawn.marker.colors, strict=True))
+    shown, count = strips(found, dark=dark)
+    assert count == 2 * (1026 * 768 + 2 * 768)  # positions and a norm on each side
+    assert list(shown) == [colors["encoder/embeddings"], colors["decoder/embeddings"]]
+    assert strips(rows(configuration("bert-base-uncased")))[1] < 2_000_000  # its token embedding has a name
 
 
 def test_the_title_is_escaped_and_very_deep_models_end_at_sublayers() -> None:
