@@ -60,6 +60,8 @@ WORDS: Mapping[str, str] = {
     "other": mark("none of these"),
     "fits": mark("Your guess was right: {answer}."),
     "fails": mark("You guessed: {guess}. It became: {answer}."),
+    "line": mark("Layer {layer}, head {head} has {share} of its weight on {answer}."),
+    "scattered": mark("Layer {layer}, head {head} has {share} of its weight on the place that the word comes from."),
     "measured": mark(
         "Layer {layer}, head {head} has {same} of its weight on the place with the same number, {mirrored} on the one "
         "counted from the end, and {right} on the one that the word comes from."

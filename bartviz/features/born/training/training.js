@@ -244,9 +244,11 @@ class View {
   }
 
   verdict(last) {
-    const { head } = guessed(last.heads),
+    const { head, answer } = guessed(last.heads),
       shares = Object.fromEntries(["same", "mirrored", "right"].map((name) => [name, percent(head[name])])),
-      said = [this.say("measured", { layer: head.layer, head: head.head, ...shares })];
+      sentence = { other: "measured", right: "scattered" }[answer] ?? "line",
+      place = { layer: head.layer, head: head.head, ...shares },
+      said = [this.say(sentence, { ...place, share: shares[answer], answer: this.say(answer) })];
     if (!this.data.settings.causal && last.told - last.own > 0.5)
       said.push(this.say("ahead", { own: Math.round(last.own * JUDGED), all: JUDGED }));
     return said.join(" ");
