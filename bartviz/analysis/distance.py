@@ -5,6 +5,7 @@ Letters in shapes: L layers, H heads, Q query rows, K key columns, R rows and C 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -107,6 +108,12 @@ def contrast(a: View, b: View) -> Contrast | None:
     difference = np.asarray(b.weights - a.weights, np.float32)
     counts = int(taken.sum()), int(alike[taken].sum())
     return Contrast(difference, found, mean, *counts, furthest, late, early, int(after.sum()))
+
+
+def limit(difference: Floats) -> float:
+    """The largest difference, rounded up to a tenth: the end of its colours."""
+    largest = float(np.abs(difference).max()) if difference.size else 0.0
+    return max(math.ceil(largest * 10 - 1e-6) / 10, 0.1)
 
 
 _OTHER_ROWS = mark(

@@ -116,6 +116,11 @@ def stops(kind: Kind, dark: bool = False) -> Sequence[str]:
     return RAMPS[kind][dark]
 
 
+def difference_stops(dark: bool = False) -> Sequence[str]:
+    """The colours of that of differences, in even steps."""
+    return _DIFFERENCE[dark]
+
+
 def difference_scale(dark: bool = False) -> Scale:
     """Orange (negative) - neutral - blue (positive)."""
     return _scale(_DIFFERENCE[dark])

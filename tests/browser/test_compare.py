@@ -22,7 +22,10 @@ def of(page: Page, letter: str, name: str) -> Locator:
     return page.locator(f".st-key-canvas_alone_compare_{letter.lower()} .attention [data-is={name}]")
 
 
-def drawn(page: Page, charts: int = 3, letters: str = "AB") -> None:
+APART = "difference"  # the canvas of what differs, beside A and B
+
+
+def drawn(page: Page, charts: int = 2, letters: str = "AB") -> None:
     """Wait until all pictures stand."""
     for letter in letters:
         expect(of(page, letter, "said")).not_to_be_empty()
@@ -129,7 +132,7 @@ def test_a_row_chosen_in_one_canvas_is_chosen_in_the_other(visit: Open, server: 
 @pytest.mark.thorough
 def test_rows_of_other_tokens_are_chosen_each_for_itself(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?a=encoder+L0H1&b=decoder+L2H3&row=2&row_b=4&view=text&level=intermediate")
-    drawn(page, charts=2)
+    drawn(page)
     expect(of(page, "A", "said")).to_contain_text("(2) attends most to")
     expect(of(page, "B", "said")).to_contain_text("(4) attends most to")
     of(page, "B", "query-text").locator("[role=option]").nth(3).click()
@@ -156,13 +159,35 @@ def test_a_and_b_are_below_each_other_on_a_phone_and_keep_their_position(visit: 
     assert again["height"] == b["height"]
 
 
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+def test_the_rows_of_all_three_maps_are_level(visit: Open, shipped: str, size: tuple[int, int], level: str) -> None:
+    page = visit(f"{shipped}/compare?level={level}", size=size)
+    settle(page)
+    boxes = [of(page, letter, "plot").bounding_box() for letter in ("A", "B", APART)]
+    assert len({(box["y"], box["height"]) for box in boxes if box is not None}) == 1
+
+
+def test_a_row_chosen_in_what_differs_is_chosen_in_both(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/compare")
+    drawn(page, charts=0)
+    plot = of(page, APART, "plot")
+    plot.focus()
+    for key in ("ArrowUp", "2", "Enter"):  # a difference has no lines
+        page.keyboard.press(key)
+    expect(page).to_have_url(re.compile("row="))
+    assert "view=" not in page.url
+    settle(page)
+    said = of(page, APART, "said").text_content() or ""
+    row = said.split(":")[0]
+    for letter in "AB":
+        expect(of(page, letter, "said")).to_contain_text(f"{row} looks most at")
+
+
 def test_what_differs_is_seen_beside_both_maps_on_a_laptop(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/compare")
-    drawn(page, charts=1)
-    pictures = [of(page, letter, "plot") for letter in "AB"] + [
-        page.locator(".st-key-compare_difference .nsewdrag").first
-    ]
-    boxes = [picture.bounding_box() for picture in pictures]
+    drawn(page, charts=0)
+    boxes = [of(page, letter, "plot").bounding_box() for letter in ("A", "B", APART)]
     a, b, apart = (box for box in boxes if box is not None)
     assert a["x"] + a["width"] <= b["x"]
     assert b["x"] + b["width"] <= apart["x"]

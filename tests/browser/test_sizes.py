@@ -38,7 +38,7 @@ NARROW = [  # an address, and what stands there when the page is whole
 ]
 WIDE = [  # an address, the parts of its picture that say something, and the share of a wide screen that they fill
     ("alignment", ".st-key-alignment_matrix .nsewdrag", 0.12),
-    ("compare", ".attention [data-is=plot], .st-key-compare_difference .nsewdrag", 0.25),
+    ("compare", ".attention [data-is=plot]", 0.25),
     ("denoising", ".bv-repair", 0.2),
     ("quiz", ".bv-ribbons", 0.15),
     ("side", ".attention [data-is=plot]", 0.25),

@@ -19,7 +19,7 @@ from bartviz.app.components.served import Served
 from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.browser import BROWSER
-from bartviz.browser.canvas.data import Choice, Picture, Shown, Small, Steps, Views, What
+from bartviz.browser.canvas.data import Against, Choice, Picture, Shown, Small, Steps, Views, What
 from bartviz.language import current, mark
 from bartviz.record.attention import Attention
 from bartviz.text.tokens import Tokens
@@ -65,6 +65,7 @@ def show(
     colors: tuple[Numbers, Numbers] | None = None,
     plain: bool = False,
     beside: tuple[str, ...] = (),
+    against: Against | None = None,
     on_change: Callable[[Choice], None] | None = None,
 ) -> Choice:
     """Draw the canvas of one attention (``record.attention(kind)``); returns the visitor's latest choice.
@@ -77,11 +78,22 @@ def show(
     False if another part of the page handles keys pressed without a focus. With ``steps`` the row follows the step of
     a player of the same record: both move together in the browser, and only the player notifies Python. ``colors``
     are those of the words of rows and columns (``pick.colors_of_words``); ``plain``: sentences for a beginner;
-    ``beside``: the labels of a map that stands beside this one, so that both are level.
+    ``beside``: the labels of a map that stands beside this one, so that both are level. ``against``: the
+    map of the difference of two heads instead.
     """
     around = label, page_keys, steps, current()
     shown = Shown(
-        query, words, hide_sinks, renormalise, span, overview, *around, colors=colors, plain=plain, beside=beside
+        query,
+        words,
+        hide_sinks,
+        renormalise,
+        span,
+        overview,
+        *around,
+        colors=colors,
+        plain=plain,
+        beside=beside,
+        against=against,
     )
     before: _Held | None = st.session_state.get(f"_canvas_{key}")
     held = _held(before, attention, shown, choice, small, mounted=key in st.session_state)

@@ -24,14 +24,14 @@ import json
 import secrets
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import head_view
+from bartviz.analysis import distance, head_view
 from bartviz.analysis.thumbnails import MASKED, ONE, thumbnails
 from bartviz.analysis.weight_scale import Range
 from bartviz.analysis.word_colors import Numbers, grouped
@@ -51,6 +51,7 @@ Codes = NDArray[np.uint16]
 
 MAGIC = b"BVC1"
 UNIT = 65535  # the code of a weight of 1
+EVEN = UNIT - 1  # the code of the largest difference; half of it is none
 FEW = 255  # in ``low``: the code is in ``high``
 LONGEST = 128  # tokens up to which every map is sent, within the byte limits
 EXACT = 1_900_000  # bytes of all maps together; above it, small maps are sent, and exact ones on demand
@@ -80,6 +81,18 @@ class Choice:
         return self.layer, self.head, self.what, self.row, self.view
 
 
+@dataclass(frozen=True)
+class Against:
+    """Two heads whose difference is shown, whatever the choice is: the weights of ``second``, (layer, head) in
+    ``attention``, minus those of ``first`` in the attention of the picture. ``query`` are the rows of the second.
+    """
+
+    attention: Attention
+    first: tuple[int, int]
+    second: tuple[int, int]
+    query: Tokens | None = None
+
+
 class Steps(NamedTuple):
     """The steps of a player that a canvas follows: its record's revision, and the row of each step."""
 
@@ -107,6 +120,7 @@ class Shown:
     colors: tuple[Numbers, Numbers] | None = None
     plain: bool = False  # the sentences are for a beginner, with weights in per cent
     beside: tuple[str, ...] = ()  # labels of a map beside this one: both leave room for the widest, and are level
+    against: Against | None = None
 
 
 Cached = Callable[[partial[head_view.View]], head_view.View]
@@ -127,12 +141,28 @@ def view_of(attention: Attention, choice: Choice, shown: Shown, cached: Cached =
     return call() if choice.what == "head" else cached(call)
 
 
+def apart(attention: Attention, shown: Shown, against: Against) -> head_view.View:
+    """B minus A as weights between -1 and 1, each row and column named by both tokens; a cell is masked if it is for
+    both."""
+    a = view_of(attention, Choice(*against.first), shown)
+    b = head_view.view(against.attention, *against.second, query=against.query, words=shown.words)
+    return replace(
+        a,
+        weights=b.weights - a.weights,
+        mask=a.mask | b.mask,
+        query_labels=distance.paired(a.query_labels, b.query_labels),
+        key_labels=distance.paired(a.key_labels, b.key_labels),
+    )
+
+
 class Picture:
     """One attention as shown; packs the buffers for the canvas."""
 
     def __init__(self, attention: Attention, shown: Shown, cached: Cached = lambda call: call()) -> None:
         self.attention, self.shown, self._cached = attention, shown, cached
         self.revision = secrets.token_hex(8)
+        self._apart = None if shown.against is None else apart(attention, shown, shown.against)
+        self._limit = 1.0 if self._apart is None else distance.limit(self._apart.weights)
         self.first = self.view(Choice())
         layers, count = attention.shape[:2]
         rows, columns = self.first.weights.shape
@@ -145,7 +175,7 @@ class Picture:
 
     def view(self, choice: Choice) -> head_view.View:
         """The weights of a choice, as shown."""
-        return view_of(self.attention, choice, self.shown, self._cached)
+        return self._apart or view_of(self.attention, choice, self.shown, self._cached)
 
     @property
     def fixed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -170,7 +200,7 @@ class Picture:
         sent = [] if (self.exact if light else self.late) else self._sent(begin)
         views = [self.view(choice) for _, choice in sent]
         arrays: dict[str, NDArray[Any]] = {} if light else dict(self._fixed)
-        arrays |= split(_stacked([codes(view.weights) for view in views], self.shape[2:]))
+        arrays |= split(_stacked([self._codes(view.weights) for view in views], self.shape[2:]))
         if self.first.hidden_labels:
             arrays["hidden"] = _stacked([codes(view.hidden) for view in views], self.shape[2:3])
         meta = {name: self._meta[name] for name in NAMED} if light else self._meta
@@ -190,6 +220,11 @@ class Picture:
             chosen = [wanted]
         return [(self.number(choice), choice) for choice in chosen]
 
+    def _codes(self, weights: Floats) -> Codes:
+        if self._apart is None:
+            return codes(weights)
+        return np.asarray(np.rint((weights / self._limit + 1) * (EVEN / 2)), np.uint16)
+
     def _bytes(self, maps: int) -> int:
         return 2 * maps * self.shape[2] * self.shape[3]
 
@@ -207,7 +242,8 @@ class Picture:
             "revision": self.revision,
             "shape": self.shape,
             "exact": self.exact,
-            "unit": UNIT,
+            "unit": UNIT if self._apart is None else EVEN,
+            "limit": None if self._apart is None else self._limit,
             "small": {"one": ONE, "masked": MASKED},
             "kind": attention.kind,
             "predicts": view.predicts,
@@ -229,9 +265,14 @@ class Picture:
             "hidden": list(dict.fromkeys(view.hidden_labels)),
             "renormalised": view.renormalised,
             "words": messages(
-                attention, predicts=view.predicts, renormalised=view.renormalised, plain=self.shown.plain
+                attention,
+                predicts=view.predicts,
+                renormalised=view.renormalised,
+                plain=self.shown.plain,
+                apart=self._apart is not None,
             ),
             "ramps": {kind: [theme.stops(kind), theme.stops(kind, dark=True)] for kind in KINDS},
+            "between": [theme.difference_stops(), theme.difference_stops(dark=True)],
             "palette": word_palette(),
         } | _colors(attention, self.shown, view)
 

@@ -2,9 +2,8 @@
 
 /** @import { Canvas } from "./types.js" */
 import { capital, isolated } from "../shared/helpers.js";
-import { weightSaid } from "../shared/percentages.js";
 import { FAINTEST, MOST_LINES } from "./lines.js";
-import { cellSaid, keysSaid, nameOf, ofKeys, ofRows, rowsSaid } from "./numbers.js";
+import { cellSaid, keysSaid, nameOf, ofKeys, ofRows, rowsSaid, valueSaid } from "./numbers.js";
 import { weightOf } from "./state.js";
 import { spoken } from "./text.js";
 
@@ -31,7 +30,7 @@ export function say(it) {
     at = it.hover;
   tip.hidden = !at || at.x === undefined || at.row === null || at.column === null;
   if (tip.hidden) return;
-  const value = () => (masked(it, at.row, at.column) ? it.say("masked") : weightSaid(meta, weight(at.row, at.column)));
+  const value = () => valueSaid(meta, weight(at.row, at.column), masked(it, at.row, at.column));
   it.$("tip-value").textContent = weight ? value() : "…";
   it.$("tip-said").textContent = `${isolated(meta.query[at.row])} → ${isolated(meta.key[at.column])}`;
   const right = at.x > it.plot.width * 0.6;
@@ -57,7 +56,7 @@ function sentence(it, weight) {
   const said = rowsSaid(meta, rows, ofRows(weight, meta.key.length, rows), (row) => maskedWholly(it, row));
   const less =
     it.choice.view === "lines" && it.leftOut > FAINTEST ? ` ${it.say("few_lines", { count: MOST_LINES })}` : "";
-  if (!keys.length) return said + less;
+  if (!keys.length || meta.limit) return said + less;
   const columns = keysSaid(meta, rows, keys, ofKeys(weight, meta.query.length, keys));
   return (at?.column != null || it.by === "keys" ? columns : `${said} ${columns}`) + less;
 }

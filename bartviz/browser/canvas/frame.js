@@ -22,12 +22,13 @@ function arrange(it) {
   it.root.classList.toggle("long", Math.max(...it.meta.shape.slice(2)) > SHORT);
   it.$("large").setAttribute("aria-pressed", String(it.large));
   for (const view of ["map", "lines", "text"]) it.$(view).setAttribute("aria-pressed", String(it.choice.view === view));
+  it.root.classList.toggle("apart", Boolean(it.meta.limit));
   const ends = {
     fixed: it.meta.plain ? ["0%", "100%"] : ["0", "1"],
     row: ["0", it.say("row_largest")],
     log: ["≤ 0.0001", "1"],
   }[it.meta.span];
-  [it.$("low").textContent, it.$("high").textContent] = ends;
+  [it.$("low").textContent, it.$("high").textContent] = it.meta.limit ? [it.say("a_more"), it.say("b_more")] : ends;
   it.$("masked").hidden = !it.open;
   it.root.classList.toggle("alone", Boolean(it.meta.alone));
   it.$("overview").hidden =

@@ -134,7 +134,7 @@ export function onAnyKey(it, event) {
   else if (event.key === "0") zoomBy(it, 0);
   else if (event.key === "l" || event.key === "L") enlarge(it);
   else if (event.key === "?") return showKeys(it);
-  else if (VIEWS[event.key]) choose(it, { ...it.choice, view: VIEWS[event.key] });
+  else if (VIEWS[event.key] && !it.meta.limit) choose(it, { ...it.choice, view: VIEWS[event.key] });
   else if (it.meta.steps && event.key in ASKS) askSteps(it, ASKS[event.key]);
   else if (steps && !it.meta.alone) choose(it, { ...it.choice, ...nextHead(it.meta.shape, it.choice, steps) });
   else return false;

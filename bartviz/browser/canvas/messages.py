@@ -10,12 +10,42 @@ from bartviz.record.attention import Attention
 Messages = dict[str, str | list[str]]
 
 
-def messages(attention: Attention, *, predicts: bool, renormalised: bool, plain: bool = False) -> Messages:
+def messages(
+    attention: Attention, *, predicts: bool, renormalised: bool, plain: bool = False, apart: bool = False
+) -> Messages:
     """All messages of the scripts by name; a pair if it depends on a number. ``predicts``: how rows are named;
-    ``plain``: for a beginner, without positions, sums and the rows of a matrix."""
+    ``plain``: for a beginner, without positions, sums and the rows of a matrix; ``apart``: of the difference of two
+    heads."""
     first = _markup() | _names(attention) | _labels(renormalised=renormalised)
-    said = first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
-    return said | _plainly() if plain else said
+    said = first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts) | _between()
+    return said | (_plainly() if plain else {}) | (_apart() if apart else {})
+
+
+def _apart() -> Messages:
+    """What the difference of A and B is called, instead of the attention of a head."""
+    return {
+        "head": _("B minus A"),
+        "alone": "{name}",
+        "plot": _("{name}: {rows} rows, {columns} columns. Arrow keys move, Enter chooses a row."),
+        "cell": _("{row} at {key}: {weight}"),
+    }
+
+
+def _between() -> Messages:
+    """Which of two heads looks more, and where."""
+    return {
+        "a_more": _("A looks more"),
+        "b_more": _("B looks more"),
+        "points": _("{number} points"),
+        "more_of_a": _("A looks more, by {difference}"),
+        "more_of_b": _("B looks more, by {difference}"),
+        "alike": _("A and B look alike"),
+        "row_apart": _("{row}: A looks more at {a}, B at {b}."),
+        "rows_apart": _("{count} rows, on average: A looks more at {a}, B at {b}."),
+        "row_part": _("{key} (by {difference})"),
+        "row_alike": _("{row}: A and B look alike."),
+        "rows_alike": _("{count} rows, on average: A and B look alike."),
+    }
 
 
 def _names(attention: Attention) -> Messages:

@@ -184,8 +184,49 @@ export const cellSaid = (meta, row, column, weight, masked) =>
     ...rowPlaces(meta, row),
     key: tokenSaid(meta, "key", column),
     place: column,
-    weight: masked ? meta.words.masked : weightSaid(meta, weight),
+    weight: valueSaid(meta, weight, masked),
   });
+
+/**
+ * What a cell holds, in words: its weight, or which of two heads looks more, and by how much.
+ * @param {Meta} meta
+ * @param {number} value
+ * @param {boolean} masked
+ */
+export function valueSaid(meta, value, masked = false) {
+  const { words } = meta;
+  if (masked) return /** @type {string} */ (words.masked);
+  if (!meta.limit) return weightSaid(meta, value);
+  if (Math.abs(value) < LEGIBLE) return /** @type {string} */ (words.alike);
+  return filled(words[value < 0 ? "more_of_a" : "more_of_b"], { difference: differenceSaid(meta, value) });
+}
+
+/** In points of per cent for a beginner, three decimals for others. */
+function differenceSaid(meta, value) {
+  const number = weightSaid(meta, Math.abs(value));
+  return meta.plain ? filled(meta.words.points, { number: number.replace("%", "") }) : number;
+}
+
+/**
+ * One row or several of a difference in words: where A looks more, and where B does.
+ * @param {Meta} meta
+ * @param {number[]} rows
+ * @param {Summed} weights
+ */
+function apartSaid(meta, rows, { mean }) {
+  const one = rows.length === 1 ? "row" : "rows",
+    places = { ...rowPlaces(meta, rows[0]), count: rows.length };
+  const part = (values) => {
+    const [column] = top(values, 1).filter((place) => values[place] >= LEGIBLE);
+    if (column === undefined) return "";
+    return filled(meta.words.row_part, {
+      key: tokenSaid(meta, "key", column),
+      difference: differenceSaid(meta, values[column]),
+    });
+  };
+  const [a, b] = [part(mean.map((value) => -value)), part(mean)];
+  return filled(meta.words[`${one}_${a && b ? "apart" : "alike"}`], { ...places, a, b });
+}
 
 /**
  * One row or several in words: where they look most, and the sum and the mean where there are several.
@@ -201,6 +242,7 @@ export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
       rows.map((row) => meta.query[row]),
     );
   if (rows.every((row) => masked(row))) return filled(words.masked_wholly, { names });
+  if (meta.limit) return apartSaid(meta, rows, { sum, mean });
   const best = top(mean, 3).filter((column, place) => !place || mean[column] >= LEGIBLE);
   if (rows.length === 1)
     return filled(words.row, {

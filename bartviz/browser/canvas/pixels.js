@@ -24,7 +24,8 @@ const edges = (count, from, step, last) =>
   Int32Array.from({ length: count + 1 }, (_, i) => Math.min(last, Math.floor(from + i * step + 1e-6)));
 
 /**
- * Paints a part of a map into pixels: each shows the largest weight of what it covers, so that no strong link is lost.
+ * Paints a part of a map into pixels: each shows the largest weight of what it covers, so that no strong link is lost;
+ * of differences the one that is farthest from none.
  * target {pixels, stride, left, top, width, height}; map {values, rows, columns, open?, table?, scales?, skip?}; part {x, y, w, h} in cells.
  * @param {{ pixels: Uint32Array, stride: number, left: number, top: number, width: number, height: number }} target
  * @param {Shaded} map
@@ -33,7 +34,7 @@ const edges = (count, from, step, last) =>
  */
 export function paintMap(target, map, part, colors) {
   const { pixels, stride, left, top, width, height } = target,
-    { columns, table, scales } = map;
+    { columns, table, scales, middle } = map;
   const xs = edges(width, part.x, part.w / width, columns),
     ys = edges(height, part.y, part.h / height, map.rows);
   const most = scales ? new Float64Array(columns) : new Int32Array(columns);
@@ -64,23 +65,28 @@ export function paintMap(target, map, part, colors) {
       }
       [from, until] = [begin, end];
       let best = most[begin];
-      for (let column = begin + 1; column < end; column++) if (most[column] > best) best = most[column];
+      for (let column = begin + 1; column < end; column++)
+        if (middle ? farther(most[column], best, middle) : most[column] > best) best = most[column];
       pixels[to + px] = colors[best < 0 ? MASKED_SHADE : scales ? Math.min(255, Math.round(best)) : table[best]];
     }
   }
 }
 
+/** Whether a difference is farther from none than another one; -1 is masked. */
+const farther = (one, other, middle) => one >= 0 && (other < 0 || Math.abs(one - middle) > Math.abs(other - middle));
+
 /**
  * The largest of some rows, column by column: codes, or places on the row's own scale; -1 where all is masked.
  * @param {Shaded} map
  */
-function strongest({ values, columns, open, scales, skip = -1 }, first, last, from, to, most) {
+function strongest({ values, columns, open, scales, middle, skip = -1 }, first, last, from, to, most) {
   most.fill(-1, from, to);
   for (let row = first; row < last; row++) {
     const scale = scales ? scales[row] : 1;
     for (let column = from, i = row * columns + from; column < to; column++, i++) {
       const value = scales ? values[i] * scale : values[i];
-      if (value > most[column] && !(open && !open[i]) && value !== skip) most[column] = value;
+      const more = middle ? farther(value, most[column], middle) : value > most[column];
+      if (more && !(open && !open[i]) && value !== skip) most[column] = value;
     }
   }
 }

@@ -1,7 +1,7 @@
 // State of the canvas: its maps, the choice, the colours of the theme.
 
 /** @import { Canvas, Choice, Codes, Component, Shaded, Weight } from "./types.js" */
-import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
+import { css, inkOn, ramp, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { nameAll, speaker } from "../shared/helpers.js";
 import { departure } from "../shared/motion.js";
 import { packedColors, shadesOf, smallShades } from "./pixels.js";
@@ -51,14 +51,15 @@ export function create(parentElement) {
 export const current = (it) => it.maps.get(mapNumber(it.meta.shape, it.choice)) ?? null;
 
 /**
- * (row, column) -> weight of what is shown; null while the exact map is pending.
+ * (row, column) -> weight of what is shown, or difference of two; null while the exact map is pending.
  * @param {Canvas} it
  * @returns {Weight | null}
  */
 export function weightOf(it) {
   const map = current(it),
     columns = it.meta.key.length,
-    { unit } = it.meta;
+    { unit, limit } = it.meta;
+  if (map && limit) return (row, column) => ((2 * map.values[row * columns + column]) / unit - 1) * limit;
   return map && ((row, column) => map.values[row * columns + column] / unit);
 }
 
@@ -162,7 +163,7 @@ export function paint(it) {
   const theme = themeOf(it.root),
     now = [theme.ground, theme.ink, it.meta.kind, it.meta.revision].join();
   if (it.theme === now) return;
-  const colors = rampOn(theme, it.meta.ramps[it.meta.kind]),
+  const colors = it.meta.limit ? ramp(it.meta.between[theme.dark ? 1 : 0]) : rampOn(theme, it.meta.ramps[it.meta.kind]),
     strong = strongOf(theme, colors);
   it.colors = {
     ...theme,
@@ -227,6 +228,7 @@ export function shadedMap(it, map) {
     open: it.open,
     table: it.shades,
     scales: it.meta.span === "row" ? map.scales : null,
+    middle: it.meta.limit ? it.meta.unit / 2 : undefined,
   };
 }
 

@@ -3,8 +3,7 @@
 /** @import { Canvas, Chip, Side } from "./types.js" */
 import { css } from "../shared/colors.js";
 import { clamp, make } from "../shared/helpers.js";
-import { weightSaid } from "../shared/percentages.js";
-import { listed, mapNumber, nameOf, ofKeys, ofRows, rowPlaces, shareOf, top } from "./numbers.js";
+import { listed, mapNumber, nameOf, ofKeys, ofRows, rowPlaces, shareOf, top, valueSaid } from "./numbers.js";
 import { current, weightOf } from "./state.js";
 
 export const SIDES = { strip: null, "query-text": "query", "key-text": "key" };
@@ -108,7 +107,7 @@ function shade(it, name, side, values, framed) {
       chip.style.setProperty("--word", it.colors.bars[side][place] ?? "transparent");
       [chip.level, chip.paints] = [level, it.paints];
     }
-    const title = values ? weightSaid(it.meta, values[place]) : "",
+    const title = values ? valueSaid(it.meta, values[place]) : "",
       looks = `${framed.includes(place)} ${pointed === place}`;
     if (chip.title !== title) chip.title = title;
     if (chip.looks === looks) continue;
@@ -194,7 +193,7 @@ function fillTable(it, weight, whole) {
     it.open && !it.open[row * meta.key.length + column]
       ? it.say("masked")
       : weight
-        ? weightSaid(meta, weight(row, column))
+        ? valueSaid(meta, weight(row, column))
         : "";
   const rows = meta.query.map((text, row) => `${row} ${text}`),
     columns = meta.key.map((text, column) => `${column} ${text}`);

@@ -70,6 +70,7 @@ export interface Shaded {
   open?: Uint8Array | null; // (Q x K) 1 where a row may look
   scales?: Float32Array | null;
   skip?: number;
+  middle?: number; // of a difference: the code of none
   of?: [rows: number, columns: number]; // of a small map: those of the map that it stands for
 }
 
@@ -94,6 +95,7 @@ export interface Meta {
   shape: [layers: number, heads: number, rows: number, columns: number];
   exact: boolean; // every map came at once
   unit: number;
+  limit: number | null; // of a difference of two heads: the largest; none in the middle of the codes
   small: { one: number; masked: number };
   kind: "encoder" | "decoder" | "cross";
   predicts: boolean;
@@ -119,6 +121,7 @@ export interface Meta {
   renormalised: boolean;
   words: Record<string, Message>;
   ramps: Record<string, [light: string[], dark: string[]]>;
+  between: [light: string[], dark: string[]]; // the colours of a difference
 }
 
 /** Where a player stands that the canvas follows. */

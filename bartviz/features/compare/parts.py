@@ -78,8 +78,8 @@ def choose(record: Record, above: DeltaGenerator) -> tuple[Chosen, DeltaGenerato
     """The pickers of the kind and the three measures, and, in the container ``above``, of A and B; with the place where
     further settings are.
     """
-    for letter in "ab":
-        canvas.catch_up(f"compare_{letter}")
+    for name in ("compare_a", "compare_b", "compare_difference"):
+        canvas.catch_up(name)
     axes = levels.at_least("intermediate") or expander.requested("compare_axes", ("x", "y", "colour"))
     first, *places, last = show.halves("axes", [1.85, 1.15, 1.15, 1.15, 1.05] if axes else [2, 1], after=True)
     with first:

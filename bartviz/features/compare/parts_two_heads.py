@@ -16,10 +16,10 @@ from bartviz.analysis.word_colors import Numbers
 from bartviz.app.components import canvas
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
-from bartviz.browser.canvas.data import Choice
+from bartviz.browser.canvas.data import Against, Choice
 from bartviz.features.compare import parts_others as others
 from bartviz.features.compare import parts_pins as pins
-from bartviz.features.compare.figure_contrast import difference, pair
+from bartviz.features.compare.figure_contrast import pair
 from bartviz.features.compare.parts import Chosen
 from bartviz.features.compare.parts_pins import Pin
 from bartviz.language import _, mark
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bartviz.app.streamlit_internals import DeltaGenerator
 
-HEIGHT = 420  # pixels of the difference
+APART = "compare_difference"  # the key of the canvas of what differs
 SHORT = 14  # rows and columns, up to which three maps stand side by side on a laptop
 STYLE, WITHOUT = (Path(__file__).with_name(name) for name in ("style.css", "no_difference.css"))
 
@@ -90,33 +90,21 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     together = contrast is not None or a.query_labels == b.query_labels
     with settings:
         row, other = _rows(chosen, a, b, together=together)
-    simple = not levels.at_least("intermediate")
     if contrast is None:
         st.html(WITHOUT)
     longest = max(len(labels) for view in (a, b) for labels in (view.query_labels, view.key_labels))
     key = "compare_long" if longest > SHORT else "compare_short"
     with st.container(key="compare_maps_of_two"), st.container(key=key):
         first, second, *third = st.columns(2 if contrast is None else 3, gap="medium")
+    beside = () if contrast is None else _beside(a, b)
     with first:
-        _canvas(chosen, chosen.a, row, key="row")
+        _canvas(chosen, chosen.a, row, key="row", beside=beside)
     with second:
-        _canvas(chosen, chosen.b, other, key="row" if together else "row_b")
+        _canvas(chosen, chosen.b, other, key="row" if together else "row_b", beside=beside)
     if contrast is not None:
-        with third[0], st.container(key="compare_apart"):
-            with st.container(key="pin_apart" if _long(chosen) else "pinned_apart"):
-                show.note(_("B minus A: orange where A looks more, blue where B does."))
-            colors = _colors(chosen, chosen.a) if not chosen.words else ((), ())
-            drawn = partial(
-                difference, a, b, contrast, row=row, titled=False, colors=colors, height=HEIGHT, dark=page.dark()
-            )
-            alt = _("Where B looks more than A, and where less")
-            show.figure(drawn, key="compare_difference", alt=alt, fills=True)
-            show.note(
-                _("Bars: how far apart A and B are, 0 (the same) to 1.")
-                if simple
-                else _("Bars: Jensen-Shannon distance of each row (0: the same, 1: no key in common).")
-            )
-    if simple:
+        with third[0]:
+            _canvas_apart(chosen, row, beside)
+    if not levels.at_least("intermediate"):
         return
     show.table(partial(measures_of, chosen), title=_("The measures of A and B"))
     if contrast is not None:
@@ -152,7 +140,15 @@ def _first(view: View) -> int:
     return int(np.argmax(view.has_choice & ~view.query_special))
 
 
-def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
+def _beside(a: View, b: View) -> tuple[str, ...]:
+    """The labels for which each map leaves room, so that all are level: none where A and B have the same."""
+    pairs = ((a.query_labels, b.query_labels), (a.key_labels, b.key_labels))
+    return tuple(
+        label for one, other in pairs if one != other for label in (*one, *other, *distance.paired(one, other))
+    )
+
+
+def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, ...] = ()) -> None:
     """The canvas of one pin; its row and view set the page's, its rows and columns go into the link."""
     measured = pins.measured(pin.record, pin.head.kind)
     found = head_names.name(measured, *pin.place, threshold=chosen.threshold)
@@ -183,9 +179,30 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str) -> None:
         span=chosen.range,
         colors=_colors(chosen, pin),
         plain=not levels.at_least("intermediate"),
+        beside=beside,
         on_change=partial(_follow_canvas, key),
     )
     canvas.publish(several, choice)
+
+
+def _canvas_apart(chosen: Chosen, row: int, beside: tuple[str, ...]) -> None:
+    """The canvas of what differs; its row sets the page's."""
+    a, b = chosen.a, chosen.b
+    with st.container(key="pin_apart" if _long(chosen) else "pinned_apart"):
+        show.note(_("Where A and B differ"))
+    canvas.show(
+        a.attention,
+        key=APART,
+        overview=False,
+        choice=Choice(*a.place, row=row),
+        query=a.rows,
+        words=chosen.words,
+        colors=_colors(chosen, a),
+        plain=not levels.at_least("intermediate"),
+        beside=beside,
+        against=Against(b.attention, a.place, b.place, b.rows),
+        on_change=_follow_row,
+    )
 
 
 def _long(chosen: Chosen) -> bool:
@@ -210,6 +227,11 @@ def _follow_canvas(key: str, choice: Choice) -> None:
     """Set the pickers to the canvas's choice: a callback."""
     st.session_state[key] = choice.row
     st.session_state["view"] = choice.view
+
+
+def _follow_row(choice: Choice) -> None:
+    """Set the row to the canvas's choice: a callback."""
+    st.session_state["row"] = choice.row
 
 
 def _verdict(contrast: distance.Contrast | None, mismatch: str, *, words: bool) -> str:

@@ -135,6 +135,31 @@ test("a beginner reads shares instead of weights, sums and the rows of a matrix"
   );
 });
 
+test("a difference says where A looks more, where B does, and by how much", () => {
+  const rows = [
+      [-0.85, 0.9, -0.05],
+      [0.0001, 0, -0.0001],
+    ],
+    of = (which) => numbers.ofRows((row, column) => rows[row][column], 3, which);
+  const apart = { ...meta, limit: 1 },
+    simple = { ...plain, limit: 1 };
+  assert.equal(
+    numbers.rowsSaid(simple, [0], of([0])),
+    "“a”: A looks more at “x” (by 85 points), B at “y” (by 90 points).",
+  );
+  assert.equal(numbers.rowsSaid(apart, [0], of([0])), "“a”: A looks more at “x” (by 0.850), B at “y” (by 0.900).");
+  assert.equal(numbers.rowsSaid(simple, [1], of([1])), "“b”: A and B look alike.");
+  assert.match(
+    numbers.rowsSaid(simple, [0, 1], of([0, 1])),
+    /^2 rows, on average: A looks more at “x” \(by 42 points\)/,
+  );
+  assert.equal(numbers.valueSaid(simple, -0.85), "A looks more, by 85 points");
+  assert.equal(numbers.valueSaid(apart, 0.9), "B looks more, by 0.900");
+  assert.equal(numbers.valueSaid(simple, 0), "A and B look alike");
+  assert.equal(numbers.valueSaid(simple, 0, true), "masked");
+  assert.equal(numbers.valueSaid(plain, 0.85), "85%");
+});
+
 test("a piece is named with its word", () => {
   const pieces = { ...meta, query: ["kau", "⋯fen", "c"], query_words: { 0: "kaufen", 1: "kaufen" } };
   assert.equal(numbers.cellSaid(pieces, 1, 1, 0.75, false), "“fen” of “kaufen” (1) attends to “y” (1): 0.750");
@@ -260,6 +285,14 @@ test("a map that is enlarged repeats its cells, one that is reduced keeps the st
   assert.deepEqual(paint(1, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [255]);
   assert.deepEqual(paint(2, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [200, 255]);
   assert.deepEqual(paint(1, 1, map, { x: 1, y: 0, w: 1, h: 1 }), [100]);
+});
+
+test("a difference that is reduced keeps what is farthest from none, on either side", () => {
+  const map = { values: Uint8Array.from([20, 200, 130, 128]), rows: 2, columns: 2, table, middle: 127.5 };
+  assert.deepEqual(paint(1, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [20]);
+  assert.deepEqual(paint(2, 1, map, { x: 0, y: 0, w: 2, h: 2 }), [20, 200]);
+  const open = Uint8Array.from([0, 0, 1, 1]);
+  assert.deepEqual(paint(1, 1, { ...map, open }, { x: 0, y: 0, w: 2, h: 2 }), [130]);
 });
 
 test("masked cells have a colour of their own, and rows their own scale", () => {

@@ -49,6 +49,32 @@ def test_the_arithmetic_of_the_browser() -> None:
     node.run_tests(Path(__file__).with_name("canvas.test.mjs"), **told)
 
 
+def test_a_difference_of_two_heads_is_sent_with_none_in_the_middle(record: Record) -> None:
+    attention, other = record.attention("cross"), record.attention("decoder")
+    shown = Shown(record.output, against=data.Against(attention, (0, 1), (2, 3), record.output))
+    meta, found = sent(Picture(attention, shown), Choice(0, 1))
+    apart = attention.head(2, 3) - attention.head(0, 1)
+    assert np.abs(apart).max() <= meta["limit"] <= np.abs(apart).max() + 0.1
+    back = (2.0 * found["tiles"][0] / meta["unit"] - 1) * meta["limit"]
+    np.testing.assert_allclose(back, apart, atol=2e-5)
+    assert meta["query"] == list(record.output.labels)
+    same = Shown(against=data.Against(attention, (0, 1), (0, 1)))
+    meta, found = sent(Picture(attention, same), Choice(0, 1))
+    assert set(found["tiles"].ravel().tolist()) == {meta["unit"] // 2}
+    meta, _ = sent(Picture(attention, Shown(overview=False)), Choice())
+    assert meta["limit"] is None
+    masked = Shown(against=data.Against(other, (0, 1), (2, 3)))
+    np.testing.assert_array_equal(Picture(other, masked).view(Choice()).mask, other.mask)
+
+
+def test_two_texts_name_a_row_of_their_difference_by_both_tokens() -> None:
+    one, two = (stand_in.tokens(("<s>", f" {word}", "</s>")) for word in ("buy", "sell"))
+    a, b = (stand_in.attention("encoder", tokens, tokens, layers=1, heads=2) for tokens in (one, two))
+    shown = Shown(against=data.Against(b, (0, 0), (0, 1)))
+    meta, _ = sent(Picture(a, shown), Choice())
+    assert meta["key"][1] == meta["query"][1] == "buy / sell"
+
+
 @pytest.mark.slow
 @given(arrays.arrays(np.float32, 50, elements=st.floats(0, 1, width=32)))
 def test_codes_keep_three_decimals(weights: np.ndarray) -> None:

@@ -16,11 +16,11 @@ from bartviz.features.compare.figure import alike
 from tests.figures.shown import attention
 
 
-def both(bars: bool) -> go.Figure:
+def both() -> go.Figure:
     first, second = (head_view.view(attention("decoder"), 1, head) for head in (0, 1))
     found = contrast(first, second)
     assert found is not None
-    return contrasts.difference(first, second, found, bars=bars)
+    return contrasts.difference(first, second, found)
 
 
 def near() -> go.Figure:
@@ -34,7 +34,7 @@ FIGURES: dict[str, Callable[[], go.Figure]] = {
     "compare by distance": lambda: figures.compare(attention("encoder"), a=(0, 1), color="to_a"),
     "compare two": lambda: figures.compare(attention("encoder"), a=(0, 1), b=(1, 1)),
     "compare two texts": lambda: figures.compare(attention("encoder"), a=(0, 1), b=(1, 1), other=attention("decoder")),
-    "difference": lambda: both(bars=True),
+    "difference": both,
     "alike": near,
     "contribution": lambda: figures.contribution(attention("decoder"), 1, 2, range="log"),
     "rollout": lambda: figures.rollout(attention("decoder"), range="row"),
@@ -46,7 +46,6 @@ VIEWS = tuple({"below": tab} for tab in ("all", "likeness", "rollout", "contribu
 CHARTS = {
     "compare_scatter": "compare",
     "compare_matrix": "compare",
-    "compare_difference": "compare",
     "compare_likeness": "likeness",
     "compare_layer": "rollout",
     "compare_rollout": "rollout",

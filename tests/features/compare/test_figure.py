@@ -183,34 +183,11 @@ def test_differences_are_orange_below_and_blue_above_a_neutral_0() -> None:
     a, b = head_view.view(CROSS, 0, 0), head_view.view(CROSS, 1, 1)
     found = contrast(a, b)
     assert found is not None
-    figure = difference(a, b, found, row=2)
+    figure = difference(a, b, found)
     cells = trace(figure, "difference")
     assert cells.zmin == -cells.zmax
     assert cells.zmax >= np.abs(found.difference).max()
     assert [list(stop) for stop in cells.colorscale] == theme.difference_scale()
-    np.testing.assert_allclose(trace(figure, "distance").x, found.distance, rtol=1e-6)
-
-
-def test_on_the_page_a_difference_has_the_words_of_its_rows_and_no_titles_as_a_and_b_have() -> None:
-    a, b = head_view.view(CROSS, 0, 0), head_view.view(CROSS, 1, 1)
-    found = contrast(a, b)
-    assert found is not None
-    rows, columns = found.difference.shape
-    colors = ((0, *[-1] * (rows - 1)), (-1, 1, *[-1] * (columns - 2)))  # one word of the rows, one of the columns
-    bare, page = difference(a, b, found, row=2), difference(a, b, found, row=2, titled=False, colors=colors)
-    assert [shape.type for shape in page.layout.shapes[len(bare.layout.shapes) :]] == ["rect", "rect"]
-    assert all(layout.title.text for layout in (bare.layout.xaxis2, bare.layout.yaxis2))
-    assert not any(layout.title.text for layout in (page.layout.xaxis2, page.layout.yaxis2))
-    assert [place for place, text in enumerate(page.layout.yaxis2.ticktext) if text.startswith("<b>")] == [2]
-
-
-def test_of_a_long_text_the_titles_say_which_labels_are_left_out() -> None:
-    long = records.encoder_only(("a", *[" b"] * 199), layers=1, heads=2).attention("encoder")
-    a, b = head_view.view(long, 0, 0), head_view.view(long, 0, 1)
-    found = contrast(a, b)
-    assert found is not None
-    figure = difference(a, b, found, titled=False)
-    assert "every" in figure.layout.yaxis2.title.text
 
 
 @pytest.mark.slow

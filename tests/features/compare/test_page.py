@@ -23,6 +23,7 @@ from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
 from tests.support.pages import tables
 
+APART = "what differs"  # the canvas that has no letter
 TABS = ["All heads", "Similarity", "Rollout", "Attention and contribution", "What is measured"]
 
 
@@ -39,10 +40,10 @@ def words(app: AppTest) -> str:
 
 
 def canvases(app: AppTest) -> dict[str, Any]:
-    """What the canvases of A and B were told, and the maps that they were sent."""
+    """What the canvases of A, of B and of what differs were told, and the maps that they were sent."""
     found = [part.proto for part in app.get("bidi_component") if part.proto.component_name == "bartviz.canvas"]
     sent = [decode(proto.bytes) for proto in found]
-    return {meta["label"]: meta | {"values": arrays["tiles"]} for meta, arrays in sent}
+    return {meta["label"] or APART: meta | {"values": arrays["tiles"]} for meta, arrays in sent}
 
 
 def table(app: AppTest, column: str) -> Any:
@@ -64,14 +65,14 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
     assert not app.tabs
     notice = compare.notice(of_record(record, "cross"))
     assert notice not in words(app)  # it is in a fold, with the scatter and the matrix
-    assert len(app.get("plotly_chart")) == 1  # B - A
+    assert not app.get("plotly_chart")
     asked = opened(record, level="beginner", x="previous")
     assert notice in words(asked)
     decimals = compare.notice(of_record(record, "cross"), percents=False)
     assert decimals != notice
     assert decimals in words(opened(record))
-    assert len(asked.get("plotly_chart")) == 3  # scatter, matrix, B - A
-    assert list(canvases(app)) == ["A", "B"]
+    assert len(asked.get("plotly_chart")) == 2  # scatter, matrix
+    assert list(canvases(app)) == ["A", "B", APART]
     said = r"A and B look most at (different places|the same place) in (all|\d+ of) \d+ rows \(special tokens aside\)\."
     assert re.search(said, words(app))
     assert [tab.label for tab in opened(record).tabs] == [
@@ -125,6 +126,25 @@ def test_a_beginner_reads_what_differs_and_what_to_touch_where_one_row_is_that_o
     assert f"They differ most in the row “{a.query_labels[int(rows.argmax())]}”." in said
     assert touch not in words(opened(record, a="encoder L0H1", b="cross L1H1", level="beginner"))
     assert touch not in words(opened(record, a="cross L0H1", b="cross L1H1", level="intermediate"))
+
+
+def test_what_differs_is_b_minus_a_in_the_row_of_both(record: Record) -> None:
+    found = canvases(opened(record, a="encoder L0H1", b="encoder L2H3", row="4", view="lines"))
+    apart, attention = found[APART], record.attention("encoder")
+    difference = attention.head(2, 3) - attention.head(0, 1)
+    back = (2.0 * apart["values"][0] / apart["unit"] - 1) * apart["limit"]
+    np.testing.assert_allclose(back, difference, atol=2e-5)
+    assert (apart["begin"]["row"], apart["begin"]["view"]) == (4, "map")
+    assert APART not in canvases(opened(record, a="encoder L0H1", b="decoder L2H3"))
+
+
+def test_the_maps_of_two_texts_leave_room_for_the_labels_of_their_difference() -> None:
+    one, two = (records.encoder_only(("<s>", " I", f" {word}", " it", "</s>")) for word in ("buy", "sell"))
+    pins: dict[str, Any] = {"a": "encoder L0H0", "b": "encoder L0H1"}
+    rooms = [set(meta["beside"]) for meta in canvases(opened(one, two, **pins)).values()]
+    assert len(rooms) == 3
+    assert rooms == [{*one.source.labels, *two.source.labels, "buy / sell"}] * 3
+    assert all(meta["beside"] == [] for meta in canvases(opened(one, **pins)).values())
 
 
 def test_a_head_and_itself_are_the_same(record: Record) -> None:
