@@ -14,12 +14,14 @@ from bartviz.analysis.matching_heads import match as match_heads
 from bartviz.analysis.measures import Measured, counted
 from bartviz.analysis.numbers import measures
 from bartviz.app.controls import pick, show
+from bartviz.app.frame import levels
 from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
 from bartviz.features.compare import numbers_similar as similar
 from bartviz.features.compare import parts_others as others
 from bartviz.language import _, named
+from bartviz.language.percentages import percent
 from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
@@ -184,13 +186,17 @@ def _choose(record: Record, letter: str, default: Head, threshold: float, *, oth
     options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A") if letter == "A" else _("Head B")
-    called = cached(partial(_called, record, Head.parse(first).kind, threshold, options))
+    percents = not levels.at_least("intermediate")
+    called = cached(partial(_called, record, Head.parse(first).kind, threshold, options, percents=percents))
     chosen = pick.select(label, called, key=letter.lower(), default=first)
     return Pin(letter, record, Head.parse(chosen), other is not None)
 
 
-def _called(record: Record, kind: Kind, threshold: float, names: list[str]) -> dict[str, str]:
-    """Heads with their translated names, those of one kind also with what they do; the link has the English ones."""
+def _called(
+    record: Record, kind: Kind, threshold: float, names: list[str], *, percents: bool = False
+) -> dict[str, str]:
+    """Heads with their translated names, those of one kind also with what they do and how much (``percents``: 87%, else
+    0.87); the link has the English ones."""
     does = head_names.names(measured(record, kind), threshold=threshold)
     called = {}
     for name in names:
@@ -198,7 +204,7 @@ def _called(record: Record, kind: Kind, threshold: float, names: list[str]) -> d
         called[name] = sentence_words.head(head.kind, head.layer, head.head)
         given = does.get((head.layer, head.head)) if head.kind == kind else None
         if given is not None:
-            called[name] += f" · {given.short} {given.score:.2f}"
+            called[name] += f" · {given.short} {percent(given.score) if percents else f'{given.score:.2f}'}"
     return called
 
 

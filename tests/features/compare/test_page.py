@@ -18,6 +18,7 @@ from bartviz.app.controls import tasks
 from bartviz.app.state import session
 from bartviz.browser.canvas.data import codes, decode
 from bartviz.features.compare import numbers_similar as similar
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record, open_record
 from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
@@ -57,6 +58,9 @@ def test_the_lists_of_heads_say_what_each_does(record: Record) -> None:
     assert found
     for (layer, head), given in found.items():
         assert f"cross L{layer}H{head} · {given.short} {given.score:.2f}" in options
+    simple = opened(record, kind="cross", threshold="0.3", level="beginner").selectbox(key="a").options
+    for (layer, head), given in found.items():
+        assert f"cross L{layer}H{head} · {given.short} {percent(given.score)}" in simple
     assert "encoder L0H0" in options  # of the other kinds, which are not measured, no name is said
 
 
