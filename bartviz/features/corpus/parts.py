@@ -131,7 +131,11 @@ def over_all(chosen: Chosen) -> tuple[str, tuple[str, str]]:
     else:
         term = measure_of(chosen.measure).title
         said = _("{head}: {measure} {value} on average over {n:,} texts.", head=head, measure=term, value=value, n=n)
-    more = _typical(chosen) if levels.at_least("intermediate") else _among(chosen, mean)
+    if levels.at_least("intermediate"):
+        more = _typical(chosen)
+    else:
+        paired = _("A link joins a word of the output with the one that it looks at most, a translation or not.")
+        more = f"{_among(chosen, mean)} {paired if chosen.measure == 'alignment' else ''}".strip()
     return f"{said} {more}".strip(), (term, measure_of(chosen.measure).briefly)
 
 
@@ -238,7 +242,7 @@ def _said(chosen: Chosen) -> None:
     """What the picture shows: the texts, the measure."""
     of = chosen.of.description
     counted = _(
-        "{texts:,} texts of {corpus} through {model}.",
+        "Measured on {texts:,} texts of {corpus}, read by {model}.",
         texts=of["texts"],
         corpus=of["corpus"]["name"],
         model=of["model"]["name"],
