@@ -290,8 +290,9 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
         return _("There are only special tokens here: nothing to align.")
     if not found:
         return _("{heads} links no word to another.", heads=who)
-    linked = len({j for _i, j in found})
-    said = _("{heads} links {linked} of {all} words of the output", heads=who, linked=linked, all=len(shown.target))
+    words = {j for j, label in enumerate(shown.target.labels) if any(map(str.isalnum, label))}  # not a full stop
+    linked = len({j for _i, j in found} & words)
+    said = _("{heads} links {linked} of {all} words of the output", heads=who, linked=linked, all=len(words))
     also = _order(shown, found)
     if gold is not None:
         judged = score(found, gold)

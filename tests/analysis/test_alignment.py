@@ -157,7 +157,7 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
         "no link crosses another: both texts have the same order."
     )
     said = notice(shown, frozenset({(3, 4), (4, 2), (5, 3)}))
-    assert said.startswith("Cross L0H0 links 3 of 6 words")
+    assert said.startswith("Cross L0H0 links 3 of 5 words")
     assert "with “buy” and “kaufen”" in said
     judged = notice(shown, frozenset({(0, 0), (5, 5)}), Gold(frozenset({(0, 0), (1, 1)}), frozenset()))
     assert judged.endswith("1 of 2 links are right, 1 missed.")
@@ -177,7 +177,13 @@ def test_links_by_hand_that_a_head_lacks_are_named(record: Record) -> None:
 
 def test_one_link_shows_no_order(record: Record) -> None:
     shown = table(record, [Head("cross", 0, 0)])
-    assert notice(shown, frozenset({(1, 1)})) == "Cross L0H0 links 1 of 6 words of the output."
+    assert notice(shown, frozenset({(1, 1)})) == "Cross L0H0 links 1 of 5 words of the output."
+
+
+def test_a_punctuation_mark_is_linked_but_is_no_word(record: Record) -> None:
+    shown = table(record, [Head("cross", 0, 0)])
+    assert shown.target.labels[5] == "."
+    assert notice(shown, frozenset({(1, 1), (6, 5)})).startswith("Cross L0H0 links 1 of 5 words")
 
 
 def test_a_crossing_is_found_among_very_many_links() -> None:

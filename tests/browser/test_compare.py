@@ -173,7 +173,7 @@ def test_a_row_chosen_in_what_differs_is_chosen_in_both(visit: Open, shipped: st
     drawn(page, charts=0)
     plot = of(page, APART, "plot")
     plot.focus()
-    for key in ("ArrowUp", "2", "Enter"):  # a difference has no lines
+    for key in ("ArrowUp", "2", "Enter", "Escape"):  # a difference has no lines
         page.keyboard.press(key)
     expect(page).to_have_url(re.compile("row="))
     assert "view=" not in page.url

@@ -25,6 +25,7 @@ from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, unseen
 from bartviz.drawing.maps import attention_map
 from bartviz.language import _, mark, plural
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, HeadName
 from bartviz.record.record import Reading, Record
 
@@ -157,10 +158,12 @@ def matrix(
     height: int | None = None,
     colors: Colors = ((), ()),
     square: bool = True,
+    percents: bool = False,
 ) -> go.Figure:
     """The weights between words, each link marked: a row of the output attends to columns of the source.
 
-    ``square`` cells, or such that the map fills its figure, whatever size that has.
+    ``square`` cells, or such that the map fills its figure, whatever size that has. ``percents``: weights are written
+    as shares in per cent.
     """
     whole = np.broadcast_to(shown.has_rows[:, None], shown.weights.shape)
     figure = attention_map(
@@ -179,7 +182,11 @@ def matrix(
         figure.layout.yaxis.scaleanchor = None
     for name, look, pairs in _groups(shown, found, gold):
         if pairs:
-            figure.add_trace(_marks(name, look, pairs, shown, dark))
+            figure.add_trace(_marks(name, look, pairs, shown, dark, percents=percents))
+    if percents:
+        (cells,) = figure.select_traces({"name": "weights"})
+        cells.colorbar.update(title_text=_("share of attention"), ticktext=None, tickformat=".0%")
+        cells.hovertemplate = cells.hovertemplate.replace(":.3f}", ":.1%}")
     return figure
 
 
@@ -284,9 +291,10 @@ def _color(name: str, look: _Look, dark: bool) -> str:
     return theme.palette(dark).faint if look.faint else theme.kind_color("cross", dark)
 
 
-def _say(shown: Table, i: int, j: int, name: str) -> str:
+def _say(shown: Table, i: int, j: int, name: str, *, percents: bool = False) -> str:
     source, target = theme.escape(shown.source.labels[i]), theme.escape(shown.target.labels[j])
-    said = f"<b>{source}</b> – <b>{target}</b>: {shown.weights[j, i]:.3f}"
+    weight = float(shown.weights[j, i])
+    said = f"<b>{source}</b> – <b>{target}</b>: {percent(weight) if percents else f'{weight:.3f}'}"
     return f"{said}, {_(name)}" if name in _LOOKS else said
 
 
@@ -359,7 +367,7 @@ def _title(text: str, x: int, side: str, dark: bool) -> Part:
     }
 
 
-def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) -> Part:
+def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool, *, percents: bool) -> Part:
     """Marks on the cells of the matrix, outlined to be visible on light and strong cells."""
     colors = theme.palette(dark)
     shape, hollow = look.symbol.removesuffix("-open"), look.symbol.endswith("-open")
@@ -379,6 +387,6 @@ def _marks(name: str, look: _Look, pairs: list[Link], shown: Table, dark: bool) 
             "color": inner,
             "line": {"width": outline, "color": outer},
         },
-        "text": [_say(shown, i, j, name) for i, j in pairs],
+        "text": [_say(shown, i, j, name, percents=percents) for i, j in pairs],
         "hovertemplate": "%{text}<extra></extra>",
     }

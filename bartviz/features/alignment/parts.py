@@ -198,8 +198,8 @@ def numbers(record: Record, chosen: Chosen) -> None:
             st.metric(label, value, width="content")
     show.note(
         _(
-            "One to one: the share of the words' attention on pairs of words that choose each other. To "
-            "special tokens: the share of all attention that goes to them."
+            "One to one: the share of attention on pairs, in which a word looks most at another one and no other word "
+            "looks at that more. To special tokens: the share that goes to them."
         )
     )
     if whole is not None:

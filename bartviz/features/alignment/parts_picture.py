@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from bartviz.app.controls import pick, show
-from bartviz.app.frame import page
+from bartviz.app.frame import levels, page
 from bartviz.features.alignment import parts
 from bartviz.features.alignment import parts_judge as judge
 from bartviz.features.alignment.figure import MOST, colors_of, lines, matrix, signs, within
@@ -36,7 +36,15 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
             show.note(said)
     with right:
         whole = partial(
-            matrix, shown, chosen.links, gold=chosen.gold, dark=dark, height=HEIGHT, colors=colors, square=False
+            matrix,
+            shown,
+            chosen.links,
+            gold=chosen.gold,
+            dark=dark,
+            height=HEIGHT,
+            colors=colors,
+            square=False,
+            percents=not levels.at_least("intermediate"),
         )
         alt = f"{_('Weights between words.')} {notice}"
         show.figure(whole, key="alignment_matrix", alt=alt, fills=True)

@@ -11,6 +11,7 @@ from bartviz.analysis.gold_alignment import Gold, read
 from bartviz.errors import SettingError
 from bartviz.features.alignment import figure as figure_module
 from bartviz.features.alignment.figure import alignment, lines, matrix, signs, within
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 from tests.support import stand_in
@@ -70,6 +71,16 @@ def test_the_signs_of_an_alignment_that_is_still_being_made_are_named_and_counte
     marks = traces(matrix(shown, found, gold=begun))["not judged yet"]
     assert marks.marker.symbol == "square"
     assert list(zip(marks.x, marks.y, strict=True)) == [(2, 3), (3, 4)]
+
+
+def test_a_beginner_reads_weights_in_per_cent(record: Record) -> None:
+    shown = table(record, [Head("cross", 0, 0)])
+    figure = matrix(shown, frozenset({(0, 0)}), percents=True)
+    cells = traces(figure)["weights"]
+    assert cells.colorbar.tickformat == ".0%"
+    assert "0 to 1" not in cells.colorbar.title.text
+    assert "%{z:.1%}" in cells.hovertemplate
+    assert figure.data[-1].text[0].endswith(f": {percent(float(shown.weights[0, 0]))}")
 
 
 def test_the_matrix_marks_each_link_at_its_cell(record: Record) -> None:
