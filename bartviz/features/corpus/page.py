@@ -19,7 +19,8 @@ from bartviz.language import _
 def main() -> None:
     page.begin("corpus", needs_record=False)
     st.html(parts.STYLE)  # hides what stands on the page for keys alone
-    lead = show.place("lead")
+    with st.container(key="corpus_lead"):  # a longer sentence than that of other pages
+        lead = show.place("lead")
     chosen = parts.choose()
     with lead:
         show.lead(*parts.over_all(chosen))
