@@ -57,6 +57,7 @@ def test_a_difference_of_two_heads_is_sent_with_none_in_the_middle(record: Recor
     assert np.abs(apart).max() <= meta["limit"] <= np.abs(apart).max() + 0.1
     back = (2.0 * found["tiles"][0] / meta["unit"] - 1) * meta["limit"]
     np.testing.assert_allclose(back, apart, atol=2e-5)
+    assert record.output is not None
     assert meta["query"] == list(record.output.labels)
     same = Shown(against=data.Against(attention, (0, 1), (0, 1)))
     meta, found = sent(Picture(attention, same), Choice(0, 1))

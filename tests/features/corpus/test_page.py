@@ -188,7 +188,7 @@ def test_an_atlas_of_ones_own_is_shown_with_its_texts_but_no_map_of_a_model_that
     page = app("corpus", record=None, atlas="mine")
     assert not page.exception
     texts = ours.description["texts"]
-    assert f"{texts:,} texts of letters.txt through checkpoint-900" in words(page)
+    assert f"{texts:,} texts of letters.txt, read by checkpoint-900" in words(page)
     assert "this server does not have the model checkpoint-900" in words(page)
     assert "CC BY" not in words(page)
     assert not [button for button in page.button if str(button.key).startswith("corpus_")]
@@ -284,7 +284,7 @@ def test_own_texts_are_measured_and_shown(app: App, at_once: list[str]) -> None:
     assert not page.exception
     assert at_once == ["bart-tiny-en-de"]
     assert page.selectbox(key="atlas").value == "mine.csv (bart-tiny-en-de)"
-    assert "2 texts of mine.csv through bart-tiny-en-de" in words(page)
+    assert "2 texts of mine.csv, read by bart-tiny-en-de" in words(page)
     assert "Ich sehe die Katze." in words(page)
     assert "2 of 2 texts were measured: their atlas can be chosen above." in words(page)
     page = page.selectbox(key="against").select("bart-tiny-en-de").run()
