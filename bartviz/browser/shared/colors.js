@@ -63,7 +63,10 @@ export const rampOn = ({ ground, dark }, both) => ramp([ground, ...both[dark ? 1
 
 /** These colours from left to right, as a background of CSS. */
 export const across = (colors) =>
-  `linear-gradient(to right, ${colors.filter((_, at) => at % 51 === 0).map(css).join(", ")})`;
+  `linear-gradient(to right, ${colors
+    .filter((_, at) => at % 51 === 0)
+    .map(css)
+    .join(", ")})`;
 
 /** The one of them that lines and marks of the kind have. */
 export const strongOf = ({ dark }, colors) => css(colors[dark ? 190 : 170]);
