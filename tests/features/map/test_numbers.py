@@ -75,7 +75,13 @@ def test_bert_is_an_encoder_with_segments_and_gpt2_a_decoder_without_cross_atten
 
 def test_a_newcomer_sees_the_parts_and_their_sums_without_dropout_norms_and_activation() -> None:
     encoder, decoder = (column.of_parts() for column in blocks.columns(replace(stand_in.model_info(), dropout=0.1)))
-    assert texts(encoder)[1:6] == ["Embeddings: token + position", "Self-attention, 4 heads", "Add", "Feed-forward", "Add"]
+    assert texts(encoder)[1:6] == [
+        "Embeddings: token + position",
+        "Self-attention, 4 heads",
+        "Add",
+        "Feed-forward",
+        "Add",
+    ]
     gives = [box.gives for group in decoder.layer for box in group]
     assert gives == ["weights", "sum", "weights", "sum", "states", "sum"]
 
