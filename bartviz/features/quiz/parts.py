@@ -239,7 +239,11 @@ def _picture(quiz: Quiz, question: Question) -> None:
         told = {"box": "quiz_picture", "question": f"{quiz.seed}/{quiz.place}", "answers": answers}
         _TOUCH(key=_TOUCHED, data=told, on_touched_change=partial(_touched, quiz))
     if question.grids:
-        show.note(_("The wider a ribbon, the more this attention head looked there.") if _has_ribbons(question) else _(READ_SO))
+        show.note(
+            _("The wider a ribbon, the more this attention head looked there.")
+            if _has_ribbons(question)
+            else _(READ_SO)
+        )
     elif question.line:
         show.note(_(WORDS_ALONE))
 
