@@ -83,7 +83,11 @@ def bars(method: Method, token: str, whole: float | None = None) -> str:
         said = _("The longer a word's bar, the less likely {token} becomes when that word is hidden.", token=token)
         if whole is None:
             return said
-        return f"{said} " + _("The number says what is left of {share}.", share=percent(whole))
+        without = _(
+            "With all words its probability is {share}; without one, it is the number on that word's bar.",
+            share=percent(whole),
+        )
+        return f"{said} {without}"
     return _("The longer a word's bar, the more it speaks for {token}.", token=token)
 
 

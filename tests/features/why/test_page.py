@@ -349,7 +349,7 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     hidden = parts_words.bars(METHODS["leave-one-out"], "“a”")
     assert hidden == "The longer a word's bar, the less likely “a” becomes when that word is hidden."
     told = parts_words.bars(METHODS["leave-one-out"], "“a”", 0.9)
-    assert told == f"{hidden} The number says what is left of 90%."
+    assert told == f"{hidden} With all words its probability is 90%; without one, it is the number on that word's bar."
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The longer a word's bar, the more it speaks for “a”."
     )
