@@ -290,7 +290,9 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
         return _("There are only special tokens here: nothing to align.")
     if not found:
         return _("{heads} links no word to another.", heads=who)
-    words = {j for j, label in enumerate(shown.target.labels) if any(map(str.isalnum, label))}  # not a full stop
+    labels = shown.target.labels
+    words = {j for j, label in enumerate(labels) if any(map(str.isalnum, label))}  # not a full stop, ...
+    words = words or set(range(len(labels)))  # ... unless there is nothing else
     linked = len({j for _i, j in found} & words)
     said = _("{heads} links {linked} of {all} words of the output", heads=who, linked=linked, all=len(words))
     also = _order(shown, found)

@@ -184,6 +184,8 @@ def test_a_punctuation_mark_is_linked_but_is_no_word(record: Record) -> None:
     shown = table(record, [Head("cross", 0, 0)])
     assert shown.target.labels[5] == "."
     assert notice(shown, frozenset({(1, 1), (6, 5)})).startswith("Cross L0H0 links 1 of 5 words")
+    marks = replace(shown, target=replace(shown.target, labels=("!",) * 6))  # nothing but punctuation
+    assert notice(marks, frozenset({(1, 1)})).startswith("Cross L0H0 links 1 of 6 words")
 
 
 def test_a_crossing_is_found_among_very_many_links() -> None:

@@ -182,10 +182,11 @@ def numbers(record: Record, chosen: Chosen) -> None:
     """The number of links, the share on special tokens, and with a whole alignment by hand the three measures."""
     shown, whole = chosen.shown, chosen.whole
     values = {
-        _("Links"): f"{len(chosen.links)}",
         _("One to one"): percent(mutual.score(shown.weights, shown.has_rows)),
         _("To special tokens"): percent(shown.special_share),
     }
+    if levels.at_least("intermediate"):  # for a beginner the headline counts those of words, without full stops
+        values = {_("Links"): f"{len(chosen.links)}"} | values
     if whole is not None:
         score = gold_alignment.score(chosen.links, whole)
         values = {
