@@ -17,12 +17,13 @@ from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.app.state.result_cache import cached
 from bartviz.families.catalogue import CATALOGUE
+from bartviz.families.family import ModelKind
 from bartviz.features.models import numbers_model_table as model_table
 from bartviz.features.models import parts_learned as learned
 from bartviz.features.models.figure import SUBLAYERS, legend
 from bartviz.features.models.numbers_model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
 from bartviz.features.models.numbers_objectives import Example, objectives
-from bartviz.language import _, mark
+from bartviz.language import _, mark, plural
 from bartviz.record.record import Record
 
 MOST = 5  # models; more columns and panels would be unreadable
@@ -34,10 +35,8 @@ SETS = {
     "small": (mark("Included here"), learned.MODELS),
     "own": (mark("My choice"), ()),
 }
-BAR = mark(
-    "A bar is a layer. The longer it is, the more numbers stand for each token (the model's width); its colours divide "
-    "the layer's parameters. Embeddings are not drawn."
-)
+BAR = mark("A bar is a layer; its colours divide the layer's parameters. Embeddings are not drawn.")
+WIDER = mark("The longer a bar, the more numbers stand for each token (the model's width).")
 _STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
 _MARKS = re.compile(r"(&lt;(?:mask|mask_1|extra_id_\d+)&gt;|\[MASK\])")
@@ -74,7 +73,8 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
         show.figure(drawn, key="layers", alt=alt)
     entries = {_(SUBLAYERS[part]): colors for part, colors in legend(subjects, dark=page.dark()).items()}
     show.legend(entries, label=_("Parts of a layer"))
-    show.note(_(BAR))
+    widths = {one.sizes.width for one in subjects}
+    show.note(f"{_(BAR)} {_(WIDER)}" if len(widths) > 1 else _(BAR))
     if not {one.name for one in subjects} & set(learned.MODELS):
         hint = _("None of these models ships with this app. Small ones that you can open at once: “{choice}”.")
         show.note(hint.replace("{choice}", _(SETS["small"][0])))
@@ -82,15 +82,28 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
 
 def simply(subjects: Sequence[Subject]) -> str:
     """Which families only read, which only write, which do both: what one sees first in the drawing."""
-    said = {
-        "encoder": mark("Reads a text (encoder only): {names}."),
-        "decoder": mark("Continues a text (decoder only): {names}."),
-        "encoder-decoder": mark("Reads a text and writes another (encoder and decoder): {names}."),
-    }
-    found: dict[str, dict[str, None]] = {}  # in the order of the drawing
+    found: dict[ModelKind, dict[str, None]] = {}  # in the order of the drawing
     for one in subjects:
         found.setdefault(one.sizes.family.kind, {})[one.sizes.family.title] = None
-    return " ".join(_(said[kind], names=", ".join(names)) for kind, names in found.items())
+    return " ".join(_does(kind, list(names)) for kind, names in found.items())
+
+
+def _does(kind: ModelKind, names: list[str]) -> str:
+    """What the families of these names do with a text."""
+    *others, last = names
+    who = _("{names} and {last}", names=", ".join(others), last=last) if others else last
+    if kind == "encoder":
+        return plural("{who} reads a text (encoder only).", "{who} read a text (encoder only).", len(names), who=who)
+    if kind == "decoder":
+        return plural(
+            "{who} continues a text (decoder only).", "{who} continue a text (decoder only).", len(names), who=who
+        )
+    return plural(
+        "{who} reads a text and writes another (encoder and decoder).",
+        "{who} read a text and write another (encoder and decoder).",
+        len(names),
+        who=who,
+    )
 
 
 def notice(subjects: Sequence[Subject]) -> str:

@@ -28,8 +28,8 @@ def test_three_models_are_side_by_side_at_first(app: App) -> None:
 
 def test_a_beginner_reads_first_which_model_reads_and_which_writes(app: App) -> None:
     said = (
-        "Reads a text (encoder only): BERT. Reads a text and writes another (encoder and decoder): BART. "
-        "Continues a text (decoder only): GPT-2."
+        "BERT reads a text (encoder only). BART reads a text and writes another (encoder and decoder). "
+        "GPT-2 continues a text (decoder only)."
     )
     page = app("models", level="beginner")
     assert said in words(page)
@@ -145,3 +145,10 @@ def test_the_seed_of_hidden_words_hides_nothing_on_another_page(app: App) -> Non
     page = app("models", see="goals")
     page.switch_page("pages/heads.py").run()
     assert page.toggle(key="hide").value is False
+
+
+def test_families_that_do_the_same_are_named_in_one_sentence(app: App) -> None:
+    said = words(app("models", models="writers", level="beginner"))
+    assert "BART, T5, Marian and Pegasus read a text and write another (encoder and decoder)." in said
+    assert "The longer a bar, the more numbers" in said  # their widths differ
+    assert "The longer a bar" not in words(app("models", level="beginner"))  # all three are as wide
