@@ -20,7 +20,7 @@ def _live() -> None:
     """The network that learns in the browser."""
     show.lead(
         _(
-            "A network that knows nothing yet learns in your browser. Guess first which cells will stand out, "
+            "A network with random weights learns in your browser. Guess first which cells will stand out, "
             "then press Start and watch its heads find their jobs."
         )
     )

@@ -81,9 +81,9 @@ WORDS: Mapping[str, str] = {
     "letters": mark("Only the letters a to h, at most {most}."),
     "known": mark("Only these words, at most {most}: {words}"),
     "writes": mark("It writes"),
-    "should": mark("Right would be"),
+    "should": mark("It should write"),
     "correct": mark("right"),
-    "wrong": mark("not right"),
+    "wrong": mark("wrong"),
 }  # fmt: skip
 
 

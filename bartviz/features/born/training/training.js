@@ -278,7 +278,7 @@ class View {
       this.say("writes"),
       make("b", "", own || "–"),
       `(${this.say(fits ? "correct" : "wrong")}).`,
-      ...(fits ? [] : [this.say("should"), make("b", "", right)]),
+      ...(fits ? [] : [this.say("should"), make("b", "", right), "."]),
     ];
     this.find(".answer").replaceChildren(
       make("b", "", joined(words.slice(0, -1))),
