@@ -18,6 +18,7 @@ from bartviz.text.tokens import Tokens
 
 SIDE = 24  # cells along a side of a small map, at most
 WORDS = 12  # tokens that a box shows
+LIKELIEST = 5  # of the next token
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Tensor:
 
     ``tokens`` are labels, of which the first ``written`` are there at the step shown (None: all); ``maps`` (L, h, w)
     uint8, the mean of the heads of each layer, 0 to 240, 250 where no token may look; ``bars`` the likeliest next
-    tokens with their probabilities.
+    tokens with their probabilities, and last that of all others.
     """
 
     shape: str = ""
@@ -49,7 +50,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            shape = _("mean of the heads") if plain else _attention_shape(record, box.kind)
+            shape = _("mean") if plain else _attention_shape(record, box.kind)
             return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
             shape = _(
@@ -59,7 +60,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             )
             names = zip(told_apart(step.candidates), step.candidates, strict=True)
             bars = [(label, one.probability) for label, one in names if not plain or label == one.label]
-            return Tensor(shape, bars=tuple(bars[:5]))
+            return Tensor(shape, bars=_with_rest(bars[:LIKELIEST], record.model.vocabulary))
         case "word":
             return Tensor(tokens=() if step is None else (step.chosen.label,))
         case "gaps":
@@ -72,6 +73,13 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
         case "states" if width and not (plain and box.page == "inputs"):
             return Tensor(_("{count} × {width} numbers", count=count, width=width))
     return Tensor()
+
+
+def _with_rest(bars: list[tuple[str, float]], vocabulary: int) -> tuple[tuple[str, float], ...]:
+    """These tokens with their probabilities, and all others of the vocabulary together."""
+    if len(bars) >= vocabulary:
+        return tuple(bars)
+    return *bars, (_("others"), max(0.0, 1 - sum(probability for _label, probability in bars)))
 
 
 def first_word(record: Record) -> Step | None:

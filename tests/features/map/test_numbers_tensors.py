@@ -39,6 +39,7 @@ def test_candidates_that_read_alike_are_told_apart_or_left_out(record: Record) -
     assert list(told)[:2] == [first.label, f"{first.label} (2)"]
     assert told[f"{first.label} (2)"] == second.probability
     assert list(plain)[:2] == [one.label for one in (first, *rest[:1])]
+    assert sum(plain.values()) == pytest.approx(1)
     assert len(parts.said_of_twins(changed)) == 1
     assert not parts.said_of_twins(record)
 
@@ -57,7 +58,11 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     scores = given["decoder", "Output layer and softmax"]
     after = record.attention("decoder").query.labels[step.row]
     assert scores.shape == f"{record.model.vocabulary:,} scores, here after “{after}”"
-    assert scores.bars == tuple((one.label, one.probability) for one in step.candidates[:5])
+    *likeliest, (others, rest) = scores.bars
+    kept = step.candidates[:5]
+    assert likeliest == [(one.label, one.probability) for one in kept]
+    assert others == "others"
+    assert rest == pytest.approx(1 - sum(one.probability for one in kept))
     assert given["decoder", "Next token, appended to the output"].tokens == (step.chosen.label,)
 
 
