@@ -513,6 +513,8 @@ def _apply(state: LessonState, step: Step) -> None:
     own_words, choices = ADDRESS.get(step.page, ()), url_state.address().choices
     for key in (pick.HEAD_OF, pick.ROW_OF, "layer", "head", "row"):  # those of the step belong to its own text and kind
         choices.pop(key, None)
+        if key not in whole and key in st.query_params:
+            del st.query_params[key]
     if state.loan is not None:
         state.loan.keys.update(whole.keys() - set(own_words))
     for key, value in whole.items():

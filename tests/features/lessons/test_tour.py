@@ -186,6 +186,24 @@ def test_a_page_that_is_not_that_of_the_step_has_the_choices_of_the_visitor(app:
     assert_own(test)
 
 
+def test_a_word_that_was_touched_before_a_lesson_gives_no_answer_away(app: App) -> None:
+    test = app("start", record=records.read("start"), row="5")
+    assert lit(test) is not None
+    test.button(key="first_lesson").click().run()
+    assert "row" not in test.query_params
+    assert lit(test) is None  # its first question is where that word looks
+
+
+def lit(test: AppTest) -> int | None:
+    """The word of the lower line whose ribbons are lit on the start page."""
+    (sent,) = [
+        json.loads(part.proto.bytes)
+        for part in test.get("bidi_component")
+        if part.proto.component_name == "bartviz.ribbons"
+    ]
+    return sent["chosen"]
+
+
 @pytest.mark.parametrize("teaching", ["quiz", "pitfalls", "textbook"])
 def test_an_example_that_a_page_links_to_leaves_nothing_behind(app: App, teaching: str) -> None:
     test = app("heads", record=records.read("start"), **OWN)
