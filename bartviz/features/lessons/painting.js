@@ -16,9 +16,6 @@ export function shareOf(levels, at) {
 export const repainted = (levels, at, by, most) =>
   levels.map((level, index) => (index === at ? clamp(level + by, 0, most) : level));
 
-/** The levels after a tap: one more; a full word is emptied. */
-export const tapped = (levels, at, most) => repainted(levels, at, levels[at] === most ? -most : 1, most);
-
 /** Which word has the focus after a key; null if the key moves none. */
 export function movedTo(key, at, count) {
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count - 1 }[key];
@@ -146,7 +143,7 @@ class Painting {
     const at = this.under(event);
     if (this.judged || at < 0) return false;
     Object.assign(this, { before: this.levels, over: at, at });
-    this.set(tapped(this.levels, at, this.most));
+    this.set(repainted(this.levels, at, 1, this.most));
     return true;
   }
 

@@ -1,11 +1,10 @@
 // What a tap, a drag and a key do to a painted guess.
 import test from "node:test";
 import assert from "node:assert/strict";
-import { movedTo, repainted, shareOf, tapped } from "../../../bartviz/features/lessons/painting.js";
+import { movedTo, repainted, shareOf } from "../../../bartviz/features/lessons/painting.js";
 
-test("a tap adds, and empties a full word; a drag never empties one", () => {
-  assert.deepEqual(tapped([0, 1, 4], 1, 4), [0, 2, 4]);
-  assert.deepEqual(tapped([0, 1, 4], 2, 4), [0, 1, 0]);
+test("a tap adds, and never empties a full word", () => {
+  assert.deepEqual(repainted([0, 1, 4], 1, 1, 4), [0, 2, 4]);
   assert.deepEqual(repainted([0, 1, 4], 2, 1, 4), [0, 1, 4]);
   assert.deepEqual(repainted([0, 1, 4], 0, -1, 4), [0, 1, 4]);
 });
