@@ -235,7 +235,7 @@ def test_a_guess_is_painted_by_one_drag_and_stands_beside_the_weights(shipped: s
     assert painted[:5] == [0, 1, 1, 1, 0]
     expect(words.nth(2)).to_have_attribute("aria-valuetext", "want: 33% of your weight")
     page.locator(".painting .compare").click()
-    expect(page.locator(".bv-answer")).to_contain_text("You share")
+    expect(page.locator(".bv-answer")).to_contain_text("overlap by")
     expect(words.nth(2)).to_have_attribute("aria-label", re.compile("^want: you 33%, the model \\d+%$"))
     expect(page.locator(".st-key-lesson_next button")).to_contain_text("Finish")
     expect(page.locator(".attention")).to_be_visible()

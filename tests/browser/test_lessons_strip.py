@@ -147,7 +147,7 @@ def test_a_painted_guess_is_judged_in_the_height_that_was_kept_for_it(shipped: s
     before = strip.bounding_box()
     page.locator(".painting li").first.click()  # as far off as can be: the longest verdict
     page.locator(".painting .compare").click()
-    expect(page.locator(".bv-answer")).to_contain_text("You share")
+    expect(page.locator(".bv-answer")).to_contain_text("overlap by")
     settle(page)
     assert strip.bounding_box() == before
 

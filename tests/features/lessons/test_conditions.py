@@ -53,6 +53,7 @@ UNCONDITIONAL: dict[tuple[str, int, str], Callable[[Mapping[str, Any]], bool]] =
     ("attention", 3, "The stronger a cell"): always,
     ("attention", 3, "The column of"): always,
     ("attention", 3, "a token of the source may be"): lambda found: found["least_sum"] < 0.2,
+    ("attention", 7, "It looks most at"): more("weight", "second_weight"),
     ("born", 1, "At step 0 no head"): lambda found: found["most"] < 1 / 4,  # a text has at least four places
     ("corpus", 4, "{name} has the most"): always,
     ("cross", 2, "The larger the weight"): always,

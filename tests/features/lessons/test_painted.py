@@ -104,12 +104,12 @@ def test_the_picture_is_covered_until_the_guess_and_the_step_is_done_by_it(app: 
     now.shown = True
     test.run()
     assert cover not in html_of(test)
-    assert "You share" in html_of(test)
+    assert "overlap by" in html_of(test)
     assert not test.exception
     test.button(key="lesson_guess_again").click().run()
     assert not test.exception
     assert cover in html_of(test)
-    assert "You share" not in html_of(test)
+    assert "overlap by" not in html_of(test)
     assert now.is_answered(lesson, at)
 
 
