@@ -15,7 +15,7 @@ def test_an_example_opens_as_a_record_with_the_head_chosen(visit: Open, shipped:
     page.locator(".st-key-corpus_highest_1_open button").first.click()
     expect(page).to_have_url(re.compile(r"/heads\?"))
     expect(page.locator(".bv-lead").first).to_contain_text("Head 4 of layer 1")
-    page.get_by_role("link", name="Back to Corpus of texts").click()
+    page.get_by_role("link", name="Back to Many texts (corpus)").click()
     expect(page).to_have_url(re.compile(r"/corpus(\?|$)"))
     expect(page.locator(".bv-lead").first).to_contain_text("Head 4 of layer 1")
     go(page, "Heads")

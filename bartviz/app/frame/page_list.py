@@ -86,7 +86,10 @@ SECTIONS: tuple[Section, ...] = (
             ),
             Page("compare", mark("Compare"), mark("How do two heads, texts or models compare?")),
             Page(
-                "corpus", mark("Corpus of texts"), mark("What does each head do across a corpus of texts?"), run=False
+                "corpus",
+                mark("Many texts (corpus)"),
+                mark("What does each head do across a corpus of texts?"),
+                run=False,
             ),
         ),
     ),
