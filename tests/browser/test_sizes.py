@@ -159,7 +159,9 @@ def test_the_picture_of_a_question_grows_with_the_type(visit: Open, shipped: str
 
 
 AROUND = """lead => {
-    const box = lead.parentElement, { top, bottom } = lead.querySelector("p").getBoundingClientRect();
+    const { top, bottom } = lead.querySelector("p").getBoundingClientRect();
+    let box = lead.parentElement;
+    while (!box.nextElementSibling) box = box.parentElement;  // it may be in a place of its own
     return [top - document.querySelector("h1").getBoundingClientRect().bottom,
             box.nextElementSibling.getBoundingClientRect().top - bottom];
 }"""
