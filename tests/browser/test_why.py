@@ -20,15 +20,16 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
 ) -> None:
     page = visit(f"{shipped}/why?row=4", size=size)
     lead = page.locator(".st-key-why_lead .bv-lead")
-    expect(lead).to_contain_text("In the text, “Auto” depends most on “car”")
+    expect(lead).to_contain_text("Among the words of the text, “car” matters most for “Auto”")
     page.locator(".why button", has_text="kaufen").click()
     expect(lead).to_contain_text(
-        "In the text, “kaufen” depends most on “buy”. “Auto”, which was written before it, counts even more."
+        "Among the words of the text, “buy” matters most for “kaufen”. “Auto”, which was written earlier, matters even "
+        "more."
     )
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    expect(lead).to_contain_text("In the text, “Auto” depends most on “car”")
-    page.get_by_role("button", name=re.compile("^Remove .* from the text and see$")).click()
+    expect(lead).to_contain_text("Among the words of the text, “car” matters most for “Auto”")
+    page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).click()
     expect(page.locator(".bv-why-bars > div")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -55,9 +56,9 @@ def test_a_word_that_is_chosen_is_said_and_what_a_pressed_button_brings_has_the_
     expect(spoken).to_be_empty()
     page.locator(".why button", has_text="kaufen").focus()
     page.keyboard.press("Enter")
-    expect(spoken).to_contain_text("In the text, “kaufen” depends most on “buy”")
+    expect(spoken).to_contain_text("“buy” matters most for “kaufen”")
     expect(page.locator(".why button", has_text="kaufen")).to_be_focused()
-    page.get_by_role("button", name=re.compile("^Remove .* from the text and see$")).focus()
+    page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).focus()
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-focus_why_removal .bv-lead")).to_be_focused()
     page.keyboard.press("Tab")  # what was brought is no stop of its own
@@ -146,7 +147,7 @@ def test_a_lesson_is_answered_by_the_words_that_were_read(visit: Open, shipped: 
 
 def test_the_removal_of_a_lesson_is_read_and_typed(visit: Open, shipped: str) -> None:
     page = begun(visit, f"{shipped}/why?lesson=why&at=5")
-    page.get_by_role("button", name=re.compile("^Remove .* from the text and see$")).click()
+    page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).click()
     share = page.locator(".bv-why-bars > div").nth(1).locator("span").inner_text()
     page.locator(".st-key-lesson_number input").fill(share.rstrip("%"))
     page.locator(".st-key-lesson_number input").press("Enter")

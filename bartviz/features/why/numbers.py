@@ -28,6 +28,7 @@ HATCHED = -0.05  # share of the largest number, below which a word speaks agains
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no ribbon, and no sentence
 SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js)
+LOG_MOST = 700.0  # the exponential of more is not a number of 64 bits
 LATELY = 4  # tokens that recall what was written before
 
 
@@ -146,28 +147,28 @@ def shown(record: Record, attribution: Attribution) -> Shown:
     )
 
 
-def has_left(attribution: Attribution) -> bool:
-    """Whether an attribution says how likely the token is without each word."""
+def has_fallen(attribution: Attribution) -> bool:
+    """Whether an attribution says how much less likely the token is without each word."""
     return attribution.method == METHODS["leave-one-out"] and attribution.contrast is None
 
 
-def left(record: Record, attribution: Attribution) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-    """How likely the token still is when one word of the source is hidden (W,), or one that was written before (P,), by
-    leave-one-out (``has_left``). None for a word of several tokens, each of which is hidden alone."""
+def fallen(record: Record, attribution: Attribution) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+    """How many times less likely the token is when one word of the source is hidden (W,), or one that was written
+    before (P,), by leave-one-out (``has_fallen``): the exponential of the number that its bar is drawn by. None for a
+    word of several tokens, each of which is hidden alone."""
     read, found = source_words(record), places(record)
-    whole, inputs = float(attribution.explained[0]), attribution.earlier_values
+    inputs = attribution.earlier_values
     values = attribution.values[0]
     earlier = values if record.reads_own_text else np.zeros(0, np.float32) if inputs is None else inputs[0]
     row = int(attribution.rows[0])
 
-    def chance(value: float) -> float:
-        return min(float(np.exp(whole - value)), 1.0)
+    def times(value: float) -> float:
+        return float(np.exp(min(value, LOG_MOST)))
 
     return (
-        tuple(chance(float(values[word.start])) if word.end - word.start == 1 else None for word in read),
+        tuple(times(float(values[word.start])) if word.end - word.start == 1 else None for word in read),
         tuple(
-            chance(float(earlier[at])) if (at := place.row + 1) <= row and at < len(earlier) else None
-            for place in found
+            times(float(earlier[at])) if (at := place.row + 1) <= row and at < len(earlier) else None for place in found
         ),
     )
 

@@ -225,16 +225,20 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
         return _("{token}: {method} points to no word of the text.", token=token, method=method)
     if plain:
         if before is not None:
-            return _(
-                "In the text, {token} depends most on {words}. {before}, which was written before it, counts even "
-                "more.",
+            return plural(
+                "Among the words of the text, {words} matters most for {token}. {before}, which was written earlier, "
+                "matters even more.",
+                "Among the words of the text, {words} matter most for {token}. {before}, which was written earlier, "
+                "matters even more.",
+                len(words),
                 token=token,
                 before=quote(before.label),
                 words=listed(words),
             )
         return plural(
-            "In the text, {token} depends most on {words}: without this word it is less likely.",
-            "In the text, {token} depends most on {words}: without one of them it is less likely.",
+            "Among the words of the text, {words} matters most for {token}: without it, {token} is less likely.",
+            "Among the words of the text, {words} matter most for {token}: without one of them, {token} is less "
+            "likely.",
             len(words),
             token=token,
             words=listed(words),

@@ -55,8 +55,8 @@ def with_verdict(said: str, verdict: Verdict) -> str:
     return f"{said} {worth}"
 
 
-def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) -> None:
-    """The button that takes the strongest words away, and what becomes of the token then, beside random words."""
+def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator, token: str) -> None:
+    """The button that takes the strongest words away, and what becomes of the ``token`` then, beside random words."""
     strong, others = numbers.to_remove(record, place, shown)
     if not strong:
         return
@@ -70,7 +70,9 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) ->
         return removed(model, record, at, sets, names, by, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "sets": [list(words) for words in sets], "operator": by}
-    label = _("Remove {words} from the text and see", words=listed([quote(word) for word in names[0]]))
+    label = _(
+        "See how likely {token} is without {words}", token=token, words=listed([quote(word) for word in names[0]])
+    )
     found = experiment_tasks.ask("why_remove", record, key, work, button=label)
     if isinstance(found, Refused):
         st.error(show.plain(str(found.error)))

@@ -28,12 +28,13 @@ from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 
-Left = tuple[Sequence[float | None], Sequence[float | None]]
+Fallen = tuple[Sequence[float | None], Sequence[float | None]]
 KEY = "why_line"
 RIBBONS = 5  # the strongest words, for which ribbons are drawn
 AGAINST = (  # as in words.css
     "repeating-linear-gradient(45deg, color-mix(in srgb, currentColor 22%, transparent) 0 2px, transparent 2px 6px)"
 )
+DIVIDED, RAISED = "÷", str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LONG = 90  # words of both lines, above which each scrolls in itself
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
@@ -49,15 +50,19 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     the numbers are there. ``said`` is what these say, for screen readers when a word was chosen."""
     shown = None if found is None else numbers.shown(record, found)
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
-    told = found is not None and numbers.has_left(found) and not is_long(record, places)
-    still = numbers.left(record, found) if found is not None and told else None
-    whole = float(np.exp(found.explained[0])) if found is not None and told else None
-    do = [] if found is None else [bars(found.method, quote(found.steps.labels[0]), whole)]
+    told = found is not None and numbers.has_fallen(found) and not is_long(record, places)
+    fallen = numbers.fallen(record, found) if found is not None and told else None
+    sent = payload(record, filled(places, at, guess), at, shown, said, fallen)
+    do = []
+    if found is not None:
+        numbered = [word for word in (*sent["source"], *sent["output"]) if word["number"]]
+        largest = max(numbered, key=lambda word: float(word["share"]), default={"number": ""})["number"]
+        whole = float(np.exp(found.explained[0])) if told else 1.0
+        do.append(bars(found.method, quote(found.steps.labels[0]), whole, largest))
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
         do.append(_("Touch another word of the lower line to see what that one depends on."))
     if do:
         show.what_to_do(" ".join(do))
-    sent = payload(record, filled(places, at, guess), at, shown, said, still)
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
     _MOUNT(data=data, key=KEY, on_place_change=partial(_choose, record, places))
     if shown is not None and (colors := meanings(start.kind_of(record), shown)):
@@ -74,21 +79,35 @@ def is_long(record: Record, places: Sequence[Place]) -> bool:
     return len(numbers.source_words(record)) + len(places) > LONG
 
 
-def bars(method: Method, token: str, whole: float | None = None) -> str:
-    """What the bars say, and the numbers on them, which are what is left of the probability ``whole``. A method that
-    only reads weights says where a model looked, not what speaks for the token."""
+def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> str:
+    """What the bars say, and what the ``number`` on the longest does: it divides the probability ``whole``. Empty: no
+    bar has one. A method that only reads weights says where a model looked, not what speaks for the token."""
     if method.needs == "weights":
         return _("The longer a word's bar, the more the model looked at it when it chose {token}.", token=token)
     if method.needs == "more passes" and method.sums is None:
         said = _("The longer a word's bar, the less likely {token} becomes when that word is hidden.", token=token)
-        if whole is None:
+        if not number:
             return said
-        without = _(
-            "With all words its probability is {share}; without one, it is the number on that word's bar.",
+        means = _(
+            "With all words its probability is {share}; {number} on a bar: without that word it is {times} times less "
+            "likely.",
             share=percent(whole),
+            number=number,
+            times=number.removeprefix(DIVIDED),
         )
-        return f"{said} {without}"
+        return f"{said} {means}"
     return _("The longer a word's bar, the more it speaks for {token}.", token=token)
+
+
+def divided(times: float | None) -> str:
+    """By what a probability is divided, with two digits: ÷1.3, ÷15, ÷320, ÷10⁵; empty where that is 1, or unknown."""
+    if times is None or times < 1.005:
+        return ""
+    if times < 9.95:
+        return f"{DIVIDED}{times:.2f}" if times < 1.095 else f"{DIVIDED}{times:.1f}"
+    if times < 99_500:
+        return f"{DIVIDED}{float(f'{times:.1e}'):,.0f}"
+    return f"{DIVIDED}10{str(round(np.log10(times))).translate(RAISED)}"
 
 
 def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:
@@ -108,10 +127,10 @@ def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:
 
 
 def payload(
-    record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str, still: Left | None = None
+    record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str, fallen: Fallen | None = None
 ) -> dict[str, Any]:
-    """The component's data: plain JSON, whose texts the component escapes. ``still``: how likely the token is without
-    each word (``numbers.left``), which is written on bars that are long enough."""
+    """The component's data: plain JSON, whose texts the component escapes. ``fallen``: how many times less likely the
+    token is without each word (``numbers.fallen``), which is written on bars that are long enough."""
     source = [Chip(word, 0.0, 0.0) for word in numbers.source_words(record)] if shown is None else shown.source
     written = [0.0] * len(places) if shown is None else shown.written
     strong = () if shown is None else shown.strongest(RIBBONS)
@@ -119,10 +138,10 @@ def payload(
     read = word_places(colors.source[chip.word.start] for chip in source)
     wrote = colors.source if record.output is None else colors.predicts
     foretold = word_places(wrote[place.row] for place in places)
-    of_read, of_written = still or ((None,) * len(source), (None,) * len(places))
+    of_read, of_written = fallen or ((None,) * len(source), (None,) * len(places))
 
-    def number(share: float, chance: float | None) -> str:
-        return "" if chance is None or share < numbers.FAINTEST else percent(chance)
+    def number(share: float, times: float | None) -> str:
+        return "" if share < numbers.FAINTEST else divided(times)
 
     return {
         "kind": start.kind_of(record),
@@ -132,10 +151,10 @@ def payload(
                 "special": chip.word.special,
                 "share": round(chip.share, 3),
                 "say": "" if shown is None else sentence_words.signed(chip.value),
-                "left": number(chip.share, chance),
+                "number": number(chip.share, times),
                 "color": color,
             }
-            for chip, chance, color in zip(source, of_read, read, strict=True)
+            for chip, times, color in zip(source, of_read, read, strict=True)
         ],
         "output": [
             {
@@ -144,10 +163,10 @@ def payload(
                 "special": place.special,
                 "share": round(share, 3),
                 "say": "",
-                "left": number(share, chance),
+                "number": number(share, times),
                 "color": color,
             }
-            for place, share, chance, color in zip(places, written, of_written, foretold, strict=True)
+            for place, share, times, color in zip(places, written, of_written, foretold, strict=True)
         ],
         "chosen": at,
         "said": said,

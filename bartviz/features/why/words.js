@@ -1,6 +1,6 @@
 // The words that were read above, those that were written below: one of these is chosen, and all are shaded by what they
 // have to do with it. Text reaches the page only through textContent.
-// data is UTF-8 JSON: {kind, source: [{text, special, share, say, left, color}], output: [the same and joined], left: the number on a bar, chosen:
+// data is UTF-8 JSON: {kind, source: [{text, special, share, say, number, color}], output: [the same and joined], number: what stands on a bar, chosen:
 // the index of an output, said: what the numbers of the chosen one say, "" until they are there, color: the place of the word's colour,
 // -1 for none, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
 
@@ -125,7 +125,7 @@ class View {
     for (const name of ["source", "output"]) {
       this.lines[name].classList.toggle(
         "told",
-        data[name].some(({ left }) => left),
+        data[name].some(({ number }) => number),
       );
       this.lines[name].setAttribute("aria-label", data.labels[name]);
       this.chips[name].forEach((chip, index) => this.shade(chip, data[name][index]));
@@ -177,14 +177,14 @@ class View {
     }
   }
 
-  shade(chip, { share, say, left, color }) {
+  shade(chip, { share, say, number, color }) {
     chip.style.setProperty("--word", color < 0 ? "transparent" : `var(--bv-word${color})`);
     chip.style.setProperty("--share", `${(DARKEST * Math.max(share, 0)).toFixed(1)}%`);
     chip.style.setProperty("--bar", String(Math.abs(share) < SEEN ? 0 : Math.abs(share)));
     chip.classList.toggle("against", share < -0.05);
     chip.title = say;
-    if (left) chip.dataset.left = left;
-    else delete chip.dataset.left;
+    if (number) chip.dataset.number = number;
+    else delete chip.dataset.number;
   }
 
   choice(at) {

@@ -21,7 +21,6 @@ from bartviz.drawing.colors import word_places
 from bartviz.errors import SettingError, TextError
 from bartviz.features.why import numbers, parts, parts_words
 from bartviz.features.why import parts_judged as judging
-from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.support import node, stand_in, visits
 from tests.support.pages import App
@@ -108,7 +107,7 @@ def test_a_beginner_is_asked_nothing_but_to_touch_a_word(app: App, asked: list[t
     assert sent(page)["chosen"] == 4
     assert asked == [("leave-one-out", 4)]
     assert not {"method", "instead"} & {box.key for box in page.selectbox}
-    assert "In the text, “Auto” depends most on “.”, “car” and “a”" in visits.words(page)
+    assert "Among the words of the text, “.”, “car” and “a” matter most for “Auto”" in visits.words(page)
 
 
 def test_a_method_that_a_link_names_is_shown_to_a_beginner_too(app: App, asked: list[tuple[str, int]]) -> None:
@@ -194,7 +193,7 @@ def test_an_output_without_words_is_drawn_and_why_it_is_not_judged_is_said(
     page = app("why", record=stand_in.record(output=["<s>", "</s>"]), row="1", level="beginner")
     assert [(word["text"], word["special"]) for word in sent(page)["output"]] == [("<s>", True), ("</s>", True)]
     said = visits.words(page)
-    assert "In the text, “&lt;/s&gt;” depends most on" in said
+    assert "matter most for “&lt;/s&gt;”: without one of them" in said
     assert "The model wrote no word here that could be judged" in said
     assert "found this way" not in said
 
@@ -318,12 +317,19 @@ def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
 def test_long_bars_have_the_number_of_what_is_left(record: Record) -> None:
     found = numbers.places(record)
     attribution = answered(record, "leave-one-out", 4)
-    shown, still = numbers.shown(record, attribution), numbers.left(record, attribution)
-    sent = parts_words.payload(record, found, 4, shown, "", still)
-    for chip, chance in zip(sent["source"], still[0], strict=True):
-        assert chip["left"] == (percent(chance) if chance is not None and chip["share"] >= numbers.FAINTEST else "")
-    assert any(chip["left"] for chip in sent["source"])
-    assert not any(chip["left"] for chip in parts_words.payload(record, found, 4, shown, "")["source"])
+    shown, fallen = numbers.shown(record, attribution), numbers.fallen(record, attribution)
+    sent = parts_words.payload(record, found, 4, shown, "", fallen)
+    for chip, times in zip(sent["source"], fallen[0], strict=True):
+        assert chip["number"] == (parts_words.divided(times) if chip["share"] >= numbers.FAINTEST else "")
+    assert any(chip["number"] for chip in sent["source"])
+    assert not any(chip["number"] for chip in parts_words.payload(record, found, 4, shown, "")["source"])
+
+
+def test_the_number_of_a_longer_bar_is_larger_and_none_divides_by_one() -> None:
+    """Bars are drawn by the logarithm of the number that stands on them."""
+    said = [parts_words.divided(float(np.exp(value))) for value in (0.01, 0.3, 1.0, 2.7, 5.8, 9.0, 12.0, 23.0)]
+    assert said == ["÷1.01", "÷1.3", "÷2.7", "÷15", "÷330", "÷8,100", "÷10⁵", "÷10¹⁰"]
+    assert [parts_words.divided(times) for times in (None, 0.4, 1.0, 1.004)] == [""] * 4
 
 
 def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
@@ -348,8 +354,9 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     ) == (METHODS["rollout"].needs == "weights")
     hidden = parts_words.bars(METHODS["leave-one-out"], "“a”")
     assert hidden == "The longer a word's bar, the less likely “a” becomes when that word is hidden."
-    told = parts_words.bars(METHODS["leave-one-out"], "“a”", 0.9)
-    assert told == f"{hidden} With all words its probability is 90%; without one, it is the number on that word's bar."
+    told = parts_words.bars(METHODS["leave-one-out"], "“a”", 0.9, "÷15")
+    means = "With all words its probability is 90%; ÷15 on a bar: without that word it is 15 times less likely."
+    assert told == f"{hidden} {means}"
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The longer a word's bar, the more it speaks for “a”."
     )
@@ -391,4 +398,7 @@ def test_the_button_names_the_words_that_it_removes(app: App, asked: list[tuple[
     shown = numbers.shown(record, answered(record, "leave-one-out", at))
     strong, _others = numbers.to_remove(record, places[at], shown)
     assert strong
-    assert found == [f"Remove {parts.listed([f'“{shown.source[i].word.text}”' for i in strong])} from the text and see"]
+    words = parts.listed([f"“{shown.source[i].word.text}”" for i in strong])
+    assert found == [
+        f"See how likely {parts.named(places[at], answered(record, 'leave-one-out', at))} is without {words}"
+    ]
