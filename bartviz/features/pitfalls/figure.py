@@ -17,6 +17,7 @@ from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 
+ROOM = 5  # keys whose numbers stand beside each other on a phone
 BARS = 12  # keys that are drawn: those with most weight or contribution
 
 
@@ -26,8 +27,8 @@ def weights_and_contributions(
     """Two bars for each key of one row: its weight, and its share of the contributions. ``labels`` (K,) of all keys,
     ``colors`` (K,) the numbers of their words, whose colours stand above the labels (``analysis.word_colors``).
 
-    The keys that the row looks at most and takes most from have their numbers on their bars. At most 12 keys, those
-    with the largest bars, in the order of the text; none that the mask closes.
+    The numbers stand on all bars where there is room, else on those of the keys that the row looks at most and takes
+    most from. At most 12 keys, those with the largest bars, in the order of the text; none that the mask closes.
     """
     bars = np.maximum(found.weights, found.shares)
     largest = np.argsort(-bars, kind="stable")[:BARS]
@@ -35,7 +36,7 @@ def weights_and_contributions(
     kind: Kind = found.head.kind
     shades = {"weights": theme.kind_color(kind, dark), "shares": theme.palette(dark).faint}
     names = {"weights": _("how much the head looks there"), "shares": _("how much of its output comes from there")}
-    said = [at in (found.looked, found.brought) for at in places]
+    said = [len(places) <= ROOM or at in (found.looked, found.brought) for at in places]
     traces: list[Part] = [
         {
             "type": "bar",

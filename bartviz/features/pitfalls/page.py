@@ -10,7 +10,7 @@ from bartviz.features.pitfalls.parts_seen import averages, by_hand, shifted, sin
 from bartviz.language import _, mark
 
 LEAD = mark("A picture of attention shows where a head looks, not why the model says what it says.")
-FIRST = mark("Attention is not explanation")
+FIRST = mark("Attention is not an explanation")
 OTHERS = (
     (mark("An average hides its heads"), averages),
     (mark("Much of the weight goes to special tokens and full stops"), sinks),
@@ -30,7 +30,7 @@ def main() -> None:
     if not record.from_weights:
         with st.container(key="pitfalls_surprise"), show.or_missing():
             surprise(record)
-    show.note(_(TESTS))
+    show.what_to_do(_(TESTS))
     for column, part in zip(st.columns(len(ON_REQUEST), gap="medium"), ON_REQUEST, strict=True):
         with column, show.keeps_focus(part.__name__), show.or_missing():
             part(record)

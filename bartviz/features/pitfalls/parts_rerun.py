@@ -72,8 +72,8 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
         if tiny:
             return _("Switch off the head that the start page shows, and the model finds the same text just as likely.")
         return _(
-            "Switch off the head that the start page shows, and the model finds the same text just as likely: "
-            "{before}.",
+            "Switch off the head that the start page shows, and the model finds the same text just as likely: the "
+            "probability of all its words together stays at {before}.",
             before=said["before"],
         )
     told = not tiny and said["before"] != said["after"]
@@ -81,7 +81,8 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
         if told:
             return _(
                 "Switch off the head that the start page shows, and the model finds the same text "
-                "no less likely: {before} with it, {after} without.",
+                "no less likely: the probability of all its words together is {before} with the head and {after} "
+                "without it.",
                 **said,
             )
         return _(
@@ -91,8 +92,9 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
         )
     if told:
         return _(
-            "Switch off the head that the start page shows, and the model finds the same text less likely: {before} "
-            "with it, {after} without. That is an effect; the picture alone shows none.",
+            "Switch off the head that the start page shows, and the model finds the same text less likely: the "
+            "probability of all its words together is {before} with the head and {after} without it. That is an "
+            "effect; the picture alone shows none.",
             **said,
         )
     return _(

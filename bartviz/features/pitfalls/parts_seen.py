@@ -46,7 +46,9 @@ def weight_and_effect(record: Record) -> None:
         }
         if not levels.at_least("intermediate"):
             writes = gap.head.kind != "encoder" and names is shown.output
-            sentence = _plain_gap(gap, names.labels[gap.row], looked, brought, writes=writes)
+            begins = gap.looked == 0 and bool(attention.key.special[0])
+            mark_or_word = _("the start mark {token}", token=looked) if begins else looked
+            sentence = _plain_gap(gap, names.labels[gap.row], mark_or_word, brought, writes=writes)
         elif gap.looked == gap.brought:
             sentence = _(
                 "{head}, row of {row}: {looked} has {weight:%} of the weight, but only {share:%} of the head's output "
@@ -63,7 +65,15 @@ def weight_and_effect(record: Record) -> None:
         show.lead(capitalized(sentence))
         _rows, colors = pick.colors_of_words(shown).sides(gap.head.kind)
         drawn = partial(figures.weights_and_contributions, gap, attention.key.labels, colors=colors, dark=page.dark())
-        source = _("The bars show {place} ({attention}) of {model}.", **where(gap.head, shown))
+        source = " ".join(
+            (
+                _("The bars show {place} ({attention}) of {model}.", **where(gap.head, shown)),
+                _(
+                    "A head's output is a sum of vectors, one for each token that it reads: how much comes from a "
+                    "token is the length of its vector, as a share of all their lengths."
+                ),
+            )
+        )
         if not levels.at_least("intermediate"):  # what stands beside the picture is for others
             show.figure(drawn, key="pitfalls_gap", alt=sentence)
             show.note(source)
@@ -141,7 +151,7 @@ def averages(record: Record) -> None:
         "mean": finding.mean,
         "heads": finding.heads,
         "token": quote(names.labels[finding.row]),
-        "a": levels.head_within(pair[0]) if plain else pair[0].short,
+        "a": levels.head_with_kind(pair[0]) if plain else pair[0].short,
         "b": levels.head_within(pair[1]) if plain else pair[1].short,
         "first": quote(attention.key.labels[columns[0]]),
         "second": quote(attention.key.labels[columns[1]]),
@@ -154,8 +164,8 @@ def averages(record: Record) -> None:
     show.lead(capitalized(_plain_mean(values) if plain else _means_sentence(values)))
     maps = {
         _("The mean of {count} heads", count=len(weights)): mean,
-        str(values["a"]): weights[finding.pair[0]],
-        str(values["b"]): weights[finding.pair[1]],
+        levels.head_within(pair[0]) if plain else pair[0].short: weights[finding.pair[0]],
+        levels.head_within(pair[1]) if plain else pair[1].short: weights[finding.pair[1]],
     }
     with st.container(key="squares_mean"):  # on a narrow screen two and one, as on Masks
         map_columns = st.columns(3, gap="small", vertical_alignment="bottom")

@@ -51,10 +51,16 @@ def test_a_key_has_the_colour_of_its_word_between_its_bars_and_its_label() -> No
     assert 0 > bar.y1 > bar.y0 > -drawn.layout.xaxis.ticklen
 
 
-def test_the_keys_that_the_sentence_names_have_their_numbers_on_their_bars() -> None:
-    found = gap([0.7, 0.2, 0.1], [0.1, 0.3, 0.6])
-    drawn = figures.weights_and_contributions(found, ("a", "b", "c"))
-    assert [list(trace.text) for trace in drawn.data] == [["70%", "", "10%"], ["10%", "", "60%"]]
+def test_a_few_keys_have_their_numbers_on_their_bars_and_of_many_those_that_the_sentence_names() -> None:
+    def numbers(weights: list[float], shares: list[float]) -> list[list[str]]:
+        drawn = figures.weights_and_contributions(gap(weights, shares), [str(at) for at in range(len(weights))])
+        return [list(trace.text) for trace in drawn.data]
+
+    assert numbers([0.7, 0.2, 0.1], [0.1, 0.3, 0.6]) == [["70%", "20%", "10%"], ["10%", "30%", "60%"]]
+    assert numbers([0.5, 0.1, 0.1, 0.1, 0.1, 0.1], [0.2, 0.2, 0.3, 0.1, 0.1, 0.1]) == [
+        ["50%", "", "10%", "", "", ""],
+        ["20%", "", "30%", "", "", ""],
+    ]
 
 
 def test_every_head_is_a_point_and_the_quietest_is_ringed() -> None:

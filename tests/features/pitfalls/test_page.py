@@ -145,9 +145,11 @@ def guesses(*chances: float) -> Guesses:
 
 def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     whole = guesses(0.5, 0.8)
-    assert "no less likely: 40% with it, 45% without" in surprise_sentence(whole, guesses(0.5, 0.9))
-    assert "less likely: 40% with it, 5.0% without" in surprise_sentence(whole, guesses(0.1, 0.5))
-    assert "just as likely: 40%" in surprise_sentence(whole, guesses(0.8, 0.5))
+    of_all = "the probability of all its words together"
+    more, less = surprise_sentence(whole, guesses(0.5, 0.9)), surprise_sentence(whole, guesses(0.1, 0.5))
+    assert f"no less likely: {of_all} is 40% with the head and 45% without it." in more
+    assert f" less likely: {of_all} is 40% with the head and 5.0% without it." in less
+    assert f"just as likely: {of_all} stays at 40%." in surprise_sentence(whole, guesses(0.8, 0.5))
 
 
 def test_the_surprise_of_a_long_text_compares_probabilities_that_are_too_small_to_tell() -> None:
