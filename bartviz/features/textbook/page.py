@@ -16,7 +16,6 @@ def draw(record: Record | None) -> None:
     with lead:
         parts.tally(verdicts)
     chosen = parts.choose(verdicts)
-    parts.picture()
     parts.lines(chosen, verdicts)
     parts.sources()
     show.downloads("ledger", title=_("One line for each statement"), table=lambda: ledger(record, more=verdicts))

@@ -38,7 +38,7 @@ from bartviz.serving import saved_records
 Verdicts = Mapping[str, Verdict]
 STYLE = Path(__file__).with_name("style.css")
 ALL, FIRST, GUESS = "all", "believed", "guess"
-ABOUT_WEIGHTS = (FIRST, "arithmetic", "heads")  # chapters whose statements are about such a row
+ABOUT_WEIGHTS = "35c"  # the statement that says for a beginner what a weight is
 SHOWN = "start"  # the saved run that is drawn
 DRAWN = 16  # cached drawings of the lines, about 0.2 MB each
 
@@ -104,10 +104,8 @@ def choose(found: Verdicts) -> tuple[Claim, ...]:
     )
 
 
-def picture() -> None:
-    """For a beginner what a weight is, before a chapter of statements about weights: one row, over its text."""
-    if levels.at_least("intermediate") or st.session_state.get("chapter") not in ABOUT_WEIGHTS:
-        return
+def _picture() -> None:
+    """What a weight is: one row, over its text."""
     record = saved_records.read(SHOWN)
     kind = start.kind_of(record)
     head, row = start.head_of(record, kind), start.row_of(record, kind)
@@ -167,6 +165,8 @@ def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str) -> Non
 def _question(line: Claim) -> None:
     """A line without its verdict."""
     st.html(f"<div class='bv-claim'>{_head(line, '')}</div>")
+    if line.number == ABOUT_WEIGHTS and not levels.at_least("intermediate"):
+        _picture()
 
 
 def _answered(line: Claim, verdict: Verdict, outcome: str) -> None:

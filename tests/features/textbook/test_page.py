@@ -122,6 +122,15 @@ def test_beginners_begin_with_what_many_believe(app: App) -> None:
     assert "Next chapter" in " ".join(link.proto.label for link in page.get("page_link"))
 
 
+@pytest.mark.slow
+def test_a_beginner_sees_what_a_weight_is_in_the_statement_about_weights(app: App) -> None:
+    said = words(app("textbook", record=None, level="beginner"))
+    statement, example = textbook.claim(BELIEVED[0]).said, "An example of weights"
+    assert said.index(statement) < said.index(example) < said.index(textbook.claim(BELIEVED[1]).said)
+    assert example not in words(app("textbook", record=None, level="beginner", chapter="masks"))
+    assert example not in words(app("textbook", record=None, guess="true", chapter="heads"))  # intermediate
+
+
 def test_beginners_guess_first_and_others_do_not(app: App) -> None:
     assert app("textbook", record=None, level="beginner").toggle(key="guess").value
     assert not app("textbook", record=None).toggle(key="guess").value
