@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.app.controls import pick, show
 from bartviz.language import _, mark, named
 
-NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a word")}
+NAMES = {"ablation": mark("silence heads"), "edit": mark("change a token"), "reach": mark("reach of a change")}
 EXPERIMENTS = {
     "ablation": mark("What does the model write when a head is silenced?"),
     "edit": mark("What changes inside the model when one token is replaced?"),

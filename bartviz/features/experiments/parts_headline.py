@@ -14,11 +14,11 @@ from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import padding
 from bartviz.app.frame import levels
-from bartviz.features.experiments.figure_ablation import kind_of
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 
 _STAYS = mark("{condition}: {token} stays at {now}")
+_MOVES = mark("{condition}: {token} {was} → {now}")
 
 
 def headline(found: Ablation) -> str:
@@ -26,21 +26,32 @@ def headline(found: Ablation) -> str:
     if (number := analysis.value(found)) is not None:
         label, first, second = number
         said = {"token": quote(label), "was": f"{first:.2f}", "now": f"{second:.2f}"}
-        return _(_changes(said["was"], said["now"], rises=second > first), condition=_condition(found), **said)
+        return _(_of_number(said["was"], said["now"], rises=second > first), condition=_condition(found), **said)
     moved = analysis.most_moved(found)
     if moved is None:
         return ""
     was, now = percent(moved.was), percent(moved.now)
-    message = _changes(was, now, rises=moved.now > moved.was)
+    message = _of_probability(was, now, rises=moved.now > moved.was)
     return _(message, condition=_condition(found), token=quote(moved.token), was=was, now=now)
 
 
-def _changes(was: str, now: str, *, rises: bool) -> str:
-    """The message of a change of one number; for a beginner a sentence."""
+def _of_probability(was: str, now: str, *, rises: bool) -> str:
+    """The message of a change of a probability; for a beginner a sentence."""
+    if levels.at_least("intermediate"):
+        return _STAYS if was == now else _MOVES
+    if was == now:
+        return mark("{condition}, the probability of {token} stays at {now}")
+    if rises:
+        return mark("{condition}, the probability of {token} rises from {was} to {now}")
+    return mark("{condition}, the probability of {token} falls from {was} to {now}")
+
+
+def _of_number(was: str, now: str, *, rises: bool) -> str:
+    """The same of a number that the model gives."""
     if was == now:
         return _STAYS
     if levels.at_least("intermediate"):
-        return mark("{condition}: {token} {was} → {now}")
+        return _MOVES
     if rises:
         return mark("{condition}, {token} rises from {was} to {now}")
     return mark("{condition}, {token} falls from {was} to {now}")
@@ -49,7 +60,7 @@ def _changes(was: str, now: str, *, rises: bool) -> str:
 def _condition(found: Ablation) -> str:
     """Which head is changed, and how; of several only their number."""
     factors, count = set(found.factors.values()), len(found.factors)
-    name = "" if count > 1 else levels.head_within(next(iter(found.factors)))
+    name = "" if count > 1 else levels.head_with_kind(next(iter(found.factors)))
     if found.mean:
         return (
             _("With the means of {count} heads", count=count) if not name else _("With the mean of {head}", head=name)
@@ -201,4 +212,4 @@ def draw(found: Ablation) -> None:
         for name, share in zip(names, (moved.was, moved.now), strict=True)
     )
     said = html.escape(headline(found), quote=True)
-    st.html(f"<div class='bv-two-bars bv-{kind_of(found) or 'several'}' role='img' aria-label=\"{said}\">{rows}</div>")
+    st.html(f"<div class='bv-two-bars' role='img' aria-label=\"{said}\">{rows}</div>")

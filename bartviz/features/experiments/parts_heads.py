@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -114,11 +115,12 @@ def _lead(ablation: Ablation | None, heads: list[Head]) -> str:
 def _said(record: Record, ablation: Ablation) -> None:
     """Which heads these are, and what their change means for the whole text; from Intermediate on with the numbers."""
     parts = [headline.meaning(ablation)]
-    if list(ablation.factors) == [NEEDED] and _is_saved(record):
-        parts.append(_("Of all heads this sentence needs {head} most.", head=levels.head_within(NEEDED)))
+    if ablation.factors == {NEEDED: 0.0} and not ablation.mean and _is_saved(record):
+        lost = -math.expm1(ablation.effect)
+        needed = _("Of all heads, this one matters most: without it, the sentence is {lost:%} less likely.", lost=lost)
+        parts.append(needed)
     if list(ablation.factors) == [pick.first_head(record, start.kind_of(record))]:
-        (head,) = ablation.factors
-        parts.append(_("{head} is the head of the picture on the page Start.", head=levels.head_name(head)))
+        parts.append(_("This is the head of the picture on the page Start."))
     show.lead(" ".join(part for part in parts if part))
     if levels.at_least("intermediate"):
         show.note(analysis.notice(ablation))

@@ -39,11 +39,12 @@ def labelled(folder: Path, task: str, **options: Any) -> tuple[Model, Record]:
     return model, bartviz.capture(model, QUESTION if pair else TEXT, pair=pair)
 
 
-def sentence(found: analysis.Ablation, what: str, was: str, now: str, *, rises: bool) -> str:
-    """The sentence of one head, as a beginner reads it."""
+def sentence(found: analysis.Ablation, what: str, was: str, now: str, *, rises: bool, number: bool = False) -> str:
+    """The sentence of one head, as a beginner reads it; of a ``number`` that the model gives no probability moves."""
     (head,) = found.factors
-    name = f"head {head.head} of layer {head.layer}"
-    return f"Without {name}, “{what}” {'rises' if rises else 'falls'} from {was} to {now}"
+    name = f"head {head.head} of layer {head.layer} (encoder attention)"
+    of = "" if number else "the probability of "
+    return f"Without {name}, {of}“{what}” {'rises' if rises else 'falls'} from {was} to {now}"
 
 
 def worst(model: Model, record: Record) -> analysis.Ablation:
@@ -104,7 +105,7 @@ def test_the_sentence_names_a_value(tmp_path: Path) -> None:
     assert now is not None
     most = int(np.abs(now.logits - was.logits)[0].argmax())
     p, q = was.logits[0, most], now.logits[0, most]
-    assert headline.headline(found) == sentence(found, LABELS[most], f"{p:.2f}", f"{q:.2f}", rises=q > p)
+    assert headline.headline(found) == sentence(found, LABELS[most], f"{p:.2f}", f"{q:.2f}", rises=q > p, number=True)
     with speaking("ko"):
         said = headline.headline(found)
     assert f"{p:.2f}" in said
@@ -138,7 +139,8 @@ def test_the_page_measures_heads_by_the_label(app: App, root: Path, engine: Engi
     page = app("experiments", record=record, level=level, silenced=str(Head("encoder", 0, 0)))
     assert not page.exception
     said = words(page)
-    assert f"Without {'encoder L0H0: “' if level == 'expert' else 'head 0 of layer 0, “'}" in said
+    plain = "head 0 of layer 0 (encoder attention), the probability of “"
+    assert f"Without {'encoder L0H0: “' if level == 'expert' else plain}" in said
     assert headline.meaning(ablate(model, record, ["encoder L0H0"])) in said
     if level == "expert":
         worst_head = ablate_sweep(model, record).ranked()[0]

@@ -13,7 +13,7 @@ import streamlit
 from streamlit.testing.v1 import AppTest
 
 import bartviz
-from bartviz.analysis import ablation, start
+from bartviz.analysis import ablation, sentence_words, start
 from bartviz.experiments.ablation import ablate, ablate_sweep
 from bartviz.experiments.edits import edit
 from bartviz.features.experiments import parts_heads as heads
@@ -61,9 +61,10 @@ def test_it_begins_with_the_head_of_the_first_picture(app: App, subject: Subject
     most = int(np.abs(change).argmax())
     was, now = (percent(float(np.exp(one.log_probability[most]))) for one in (found.before, found.after))
     token, way = f"“{found.targets[most]}”", "rises" if change[most] > 0 else "falls"
-    ends = f": {token} stays at {now}" if was == now else f", {token} {way} from {was} to {now}"
+    ends = f"stays at {now}" if was == now else f"{way} from {was} to {now}"
     said = words(page)
-    assert f"Without head {head.head} of layer {head.layer}{ends}" in said
+    name = f"head {head.head} of layer {head.layer} ({sentence_words.attention(head.kind)})"
+    assert f"Without {name}, the probability of {token} {ends}" in said
     assert "is the head of the picture on the page Start" in said
     assert "lowers log p most" not in said
     assert not specs(page)
@@ -81,14 +82,18 @@ def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: A
     assert moved.was - moved.now > 0.1
     said = words(page)
     assert (record.target_text or "").replace(f" {moved.token} ", f" <b>{moved.token}</b> ", 1) in said
-    name = f"head {heads.NEEDED.head} of layer {heads.NEEDED.layer}"
-    assert f"{name} ({heads.NEEDED.kind} attention)" in page.multiselect[0].options
-    assert f"Without {name}, “{moved.token}” falls from {percent(moved.was)} to {percent(moved.now)}" in said
-    assert f"Of all heads this sentence needs {name} most." in said
+    name = f"head {heads.NEEDED.head} of layer {heads.NEEDED.layer} ({heads.NEEDED.kind} attention)"
+    assert name in page.multiselect[0].options
+    falls = f"the probability of “{moved.token}” falls from {percent(moved.was)} to {percent(moved.now)}"
+    assert f"Without {name}, {falls}" in said
+    lost = percent(1 - float(np.exp(sweep.log_probability[sweep.ranked()[0]])))
+    assert f"Of all heads, this one matters most: without it, the sentence is {lost} less likely." in said
+    louder = words(app("experiments", record=record, level="beginner", factor="0.5"))
+    assert "this one matters most" not in louder  # how much it needs a head is measured without that head
     several = words(app("experiments", record=record, level="beginner", silenced=["cross L3H1", "cross L1H4"]))
-    assert "Without 2 heads, “" in several
+    assert "Without 2 heads, the probability of “" in several
     other = words(app("experiments", record=record, level="beginner", silenced="cross L3H1"))
-    assert "this sentence needs" not in other
+    assert "this one matters most" not in other
     assert "is the head of the picture on the page Start" in other
 
 
