@@ -195,7 +195,7 @@ def _weights(frame: Frame) -> list[Part]:
 
 
 def _values(frame: Frame) -> list[Part]:
-    """weight × v of each key (or of the others together), and their sum, the output, on the line above."""
+    """weight × v of each key (or of the others together), and their sum, the output, below them."""
     one, shown = frame.one, frame.shown
     assert one.v is not None
     assert one.context is not None
@@ -226,7 +226,7 @@ def _values(frame: Frame) -> list[Part]:
         strip(
             parts, color=VALUE, xaxis=axis, yaxis="y", name="weight × v", dark=frame.dark, customdata=data, hover=said
         ),
-        strip(one.context[None], color=VALUE, xaxis=axis, yaxis="y2", name="output", dark=frame.dark, hover=summed),
+        strip(one.context[None], color=VALUE, xaxis=axis, yaxis="y3", name="output", dark=frame.dark, hover=summed),
     ]
 
 
@@ -302,7 +302,7 @@ def _masked(frame: Frame) -> list[Part]:
 
 
 def _marks(frame: Frame, key: int) -> list[Part]:
-    """A line at score 0; a frame around the chosen key."""
+    """A line at score 0, a line under the values that are added up, and a frame around the chosen key."""
     colors = theme.palette(frame.dark)
     found: list[Part] = []
     for name in ("scaled", "bias", "score", "weight"):
@@ -320,6 +320,21 @@ def _marks(frame: Frame, key: int) -> list[Part]:
                     "line": {"color": colors.hatch, "width": 1},
                 }
             )
+    if "values" in frame.drawn:
+        start, end = frame.domains["values"]
+        below = frame.bottom - 2 / frame.inner
+        found.append(
+            {
+                "type": "line",
+                "xref": "paper",
+                "yref": "paper",
+                "x0": start,
+                "x1": end,
+                "y0": below,
+                "y1": below,
+                "line": {"color": colors.ink, "width": 1.5},
+            }
+        )
     if key in frame.keys:
         row = frame.keys.index(key)
         found.append(

@@ -9,9 +9,10 @@ from bartviz.drawing import axes, theme
 from bartviz.drawing.cells import Part
 from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.strips import caption
-from bartviz.language import _, plural
+from bartviz.language import _, mark, plural
 
-HEAD, FOOT = 108, 12  # pixels: the query's band with its captions, what is below the last key
+ASKED, HEAD, FOOT = 56, 52, 48  # pixels: the query's band with its caption, the captions, the output below the values
+BAND = 24  # pixels of the query's or the output's numbers
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 4}  # pixels around all panels
 TOP = 0.012  # of the figure's height, between a panel and its caption
 GAP, WIDE_GAP = 0.026, 0.05  # of the figure's width, between all panels or those of one part
@@ -24,7 +25,7 @@ def panels(one: Inside) -> dict[str, str]:
     names = _names(one)
     found = {f"x{number if number > 1 else ''}y": name for number, name in enumerate(names, start=1)}
     found["xy2"] = "q"
-    return found | ({f"x{len(names)}y2": "output"} if one.v is not None else {})
+    return found | ({f"x{len(names)}y3": "output"} if one.v is not None else {})
 
 
 def _names(one: Inside) -> dict[str, float]:
@@ -68,15 +69,17 @@ class Frame:
         for name in self.drawn:
             self.domains[name] = (left, min(left + room * shares[name], 1.0))
             left += room * shares[name] + gap
-        self.height = HEAD + FOOT + _line(self.rows) * self.rows  # pixels
-        self.split = 1 - HEAD / self.height  # the keys' lines end here
+        head, foot = HEAD + ASKED * ("keys" in self.drawn), FOOT * ("values" in self.drawn)
+        self.inner = head + foot + _line(self.rows) * self.rows  # pixels of all panels
+        self.height = self.inner + MARGIN["t"] + MARGIN["b"]
+        self.split, self.bottom = 1 - head / self.inner, foot / self.inner  # the keys' lines are between them
 
     def axis(self, name: str) -> str:
         number = self.names.index(name) + 1
         return "x" if number == 1 else f"x{number}"
 
     def axes(self) -> dict[str, Part]:
-        """The axes: all panels share rows (y); query and output have their own row above (y2)."""
+        """The axes: all panels share rows (y); the query has a row of its own above (y2), the output one below (y3)."""
         found: dict[str, Part] = {}
         for name in self.drawn:
             quiet = {"showgrid": False, "showticklabels": False, "ticks": ""} | {"domain": list(self.domains[name])}
@@ -86,7 +89,7 @@ class Frame:
             names.append(f"<i>{others(self.shown.rest)}</i>")
         found["yaxis"] = {
             "range": [self.rows - 0.5, -0.5],
-            "domain": [0, self.split],
+            "domain": [self.bottom, self.split],
             "tickvals": list(range(self.rows)),
             "ticktext": names,
             "showgrid": False,
@@ -95,16 +98,23 @@ class Frame:
             "anchor": self.axis(self.drawn[0]),
             "ticks": "",
         }
-        found["yaxis2"] = {
+        if "keys" in self.drawn:
+            found["yaxis2"] = self._band("keys", self.inner - 38 - BAND)
+        if "values" in self.drawn:
+            found["yaxis3"] = self._band("values", FOOT - BAND - 4)
+        return found
+
+    def _band(self, name: str, bottom: int) -> Part:
+        """The axis of a row of its own above or below a panel, so many pixels above the end of the panels."""
+        return {
             "range": [0.5, -0.5],
-            "domain": [1 - 62 / self.height, 1 - 38 / self.height],
+            "domain": [bottom / self.inner, (bottom + BAND) / self.inner],
             "showticklabels": False,
             "showgrid": False,
             "fixedrange": True,
-            "anchor": self.axis(self.drawn[0]),
+            "anchor": self.axis(name),
             "ticks": "",
         }
-        return found
 
     def _range(self, name: str) -> Part:
         if name in ("keys", "products"):
@@ -131,13 +141,13 @@ class Frame:
     def captions(self) -> list[Part]:
         """The part of the formula above each panel."""
         one, dark = self.one, self.dark
-        total, weight, result = _("sum"), _("weight"), _("output")
-        total = total if one.scale == 1 else f"{total} × {one.factor}"
+        total, weight, result = _("sum of the row"), _("weight"), _("output")
+        scaled = total if one.scale == 1 else f"{total} × {one.factor}"
         score = "= <b>" + _("score") + "</b>"
         said = {
             "keys": _("{k} of each key", k=_letter("k", KEY, dark)),
             "products": "q × k",
-            "scaled": f"{total}<br>{score}" if one.bias is None else total,
+            "scaled": f"{scaled}<br>{score}" if one.bias is None else scaled,
             "bias": _("+ bias"),
             "score": score,
             "weight": _("softmax = {weight}", weight=f"<b>{weight}</b>"),
@@ -146,21 +156,24 @@ class Frame:
         if self.plain:
             said["keys"] = _("{k}: the labels", k=_letter("k", KEY, dark))
             root = "" if one.scale == 1 else f" ÷ √{1 / one.scale**2:.4g}"
-            said["scaled"] = f"{_('sum')}{root}"
-            fit = _("{score}:<br>how well it fits", score=f"= <b>{_('score')}</b>")
-            said[self.score] = f"{said['scaled']}<br>{fit}" if one.bias is None else fit
+            said["products"] = _("q × k:<br>number by number")
+            said["scaled"] = f"{total}{root}"
+            fit = mark("{score}: how well it fits") if one.bias is None else mark("{score}:<br>how well it fits")
+            said[self.score] = _(fit, score=score)
+            if one.bias is None:
+                said[self.score] = f"{total}{root}<br>{said[self.score]}"
             said["weight"] = _("softmax =<br>{weight}: its share", weight=f"<b>{weight}</b>")
             said["values"] = _("weight × {v}:<br>what is taken", v=_letter("v", VALUE, dark))
         found = [
             caption(said[name], self.domains.get(name, (0,))[0], self.split + TOP, dark) | self._shown(name)
             for name in self.names
         ]
-        over = 1 - 36 / self.height
+        over = 1 - 36 / self.inner
         found.append(caption(self._asked(), 0, over, dark) | self._shown("keys"))
         if one.v is not None:
             output = _letter(result, VALUE, dark)
-            summed = _("{output}: the mixture") if self.plain else _("{output} = sum of weight × v")
-            found.append(caption(summed.format(output=output), 1, over, dark, anchor="right") | self._shown("values"))
+            left = self.domains.get("values", (0,))[0]
+            found.append(caption(_("sum = {output}", output=output), left, 0, dark) | self._shown("values"))
         return found
 
     def _shown(self, name: str) -> Part:
@@ -174,7 +187,8 @@ class Frame:
         )
         letter = _letter("q", QUERY, self.dark)
         if self.plain:
-            return _("{q}: the question of {word}", q=letter, word=reads if self.predicts is None else predicts)
+            word = reads if self.predicts is None else predicts
+            return _("{q}: the question of {word}, {width} numbers", q=letter, word=word, width=self.one.width)
         if self.predicts is None:
             return _("{q} of the query {query}", q=letter, query=reads)
         return _(
@@ -195,7 +209,7 @@ def order(one: Inside) -> tuple[str, ...]:
 
 def _line(rows: int) -> int:
     """The height of a row in pixels: with many rows less, so that all fit a laptop's screen."""
-    return 26 if rows <= 10 else 21 if rows <= 14 else 18
+    return 26 if rows <= 10 else 21 if rows <= 14 else 17
 
 
 def _letter(letter: str, role: str, dark: bool) -> str:

@@ -13,7 +13,7 @@ from bartviz.language import _, mark
 from bartviz.record.attention import Head
 
 LIBRARY = mark(
-    "As in a library, a word’s question (query, q) is compared with each label (key, k): the better the fit, the more "
+    "As in a library, a word’s question (query, q) is compared with each label (key, k). The better the fit, the more "
     "it takes of what is inside (value, v)."
 )
 
@@ -42,7 +42,7 @@ def main() -> None:
         with lead:
             show.lead(analysis.sentence(chosen.one, parts.predicted(record, chosen.one), plain=plain))
             if plain and not page_hooks.current().leads():
-                show.note(_(LIBRARY))
+                show.what_to_do(_(LIBRARY))
         with above:
             parts.row(record, chosen)
             if not plain:

@@ -18,7 +18,7 @@ from bartviz.errors import SettingError
 from bartviz.features.inside import figure_around_attention as around_attention
 from bartviz.features.inside import figure_products as products
 from bartviz.features.inside.figure import arithmetic
-from bartviz.features.inside.figure_arithmetic import PARTS, WIDE_GAP
+from bartviz.features.inside.figure_arithmetic import ASKED, MARGIN, PARTS, WIDE_GAP
 from bartviz.record.attention import Attention
 from tests.support import records, stand_in
 
@@ -56,6 +56,19 @@ def test_a_bias_has_a_panel_of_its_own() -> None:
     np.testing.assert_allclose(trace(figure, "score").x, one.scores, rtol=1e-6)
 
 
+def _from_the_top(figure: go.Figure) -> list[int]:
+    """The places of the first and the last row, in pixels: rows that stand beside each other are level."""
+    inner = figure.layout.height - MARGIN["t"] - MARGIN["b"]
+    return [round((1 - place) * inner) for place in reversed(figure.layout.yaxis.domain)]
+
+
+def test_the_output_stands_below_the_values_that_it_is_the_sum_of() -> None:
+    figure = figures.inside(causal(), 0, 0, row=4)
+    assert trace(figure, "output").yaxis == "y3"
+    assert trace(figure, "output").xaxis == trace(figure, "weight × v").xaxis == figure.layout.yaxis3.anchor
+    assert figure.layout.yaxis3.domain[1] < figure.layout.yaxis.domain[0] < figure.layout.yaxis2.domain[0]
+
+
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("plain", [True, False])
 def test_the_parts_of_the_row_are_together_the_whole_row(bias: bool, plain: bool) -> None:
@@ -66,14 +79,17 @@ def test_the_parts_of_the_row_are_together_the_whole_row(bias: bool, plain: bool
     parts = [arithmetic(one, shown, 2, plain=plain, part=part) for part in range(len(PARTS))]
     drawn = [(trace.name, trace.xaxis, trace.yaxis) for part in parts for trace in part.data]
     assert sorted(drawn) == sorted((trace.name, trace.xaxis, trace.yaxis) for trace in whole.data)
-    assert {part.layout.height for part in parts} == {whole.layout.height}
+    for part, above in zip(parts, (0, ASKED, ASKED), strict=True):  # the page's style leaves that room above the others
+        assert [above + place for place in _from_the_top(part)] == _from_the_top(whole)
     for number, caption in enumerate(whole.layout.annotations):
         assert {part.layout.annotations[number].text for part in parts} == {caption.text}
         assert [part.layout.annotations[number].visible for part in parts].count(None) == 1
     assert all(part.layout.yaxis.ticktext == whole.layout.yaxis.ticktext for part in parts)
 
 
-@pytest.mark.parametrize(("scale", "said"), [(32**-0.5, "sum ÷ √32<br>= <b>score</b>"), (1.0, "sum<br>= <b>score</b>")])
+@pytest.mark.parametrize(
+    ("scale", "said"), [(32**-0.5, "sum of the row ÷ √32<br>= <b>score</b>"), (1.0, "sum of the row<br>= <b>score</b>")]
+)
 def test_a_beginner_reads_by_which_root_the_sum_is_divided(scale: float, said: str) -> None:
     one = analysis.inside(replace(causal(), scale=scale), 0, 0, 4)
     captions = [note.text for note in arithmetic(one, analysis.shown(one), 2, plain=True).layout.annotations]
