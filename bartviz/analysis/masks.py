@@ -174,7 +174,9 @@ def table(record: Record, reading: Reading = "reads") -> pd.DataFrame:
         keys = attention.shape[3]
         for row, query in enumerate(record.rows(kind, reading).labels):
             seen = np.flatnonzero(attention.mask[row])
-            lines.append((kind, row, query, seen.size, keys - seen.size, listed(attention.key.labels, seen)))
+            lines.append(
+                (kind, row, query, seen.size, keys - seen.size, _ends([attention.key.labels[key] for key in seen]))
+            )
     return pd.DataFrame(lines, columns=["kind", "row", "query", "open", "closed", "may look at"])
 
 
@@ -205,8 +207,13 @@ def count(tokens: int) -> str:
 
 
 def listed(labels: Sequence[str], positions: Iterable[int]) -> str:
-    """The tokens at these positions; of a long list only the ends, and how many are between them."""
-    names = [labels[position] for position in positions]
+    """The tokens at these positions in a sentence, quoted: a full stop among them does not end it. Of a long list only
+    the ends, and how many are between them."""
+    return _ends([quote(labels[position]) for position in positions])
+
+
+def _ends(names: Sequence[str]) -> str:
+    """All names, or of many the first and the last ones."""
     if len(names) <= 12:
         return " ".join(names)
     return _(

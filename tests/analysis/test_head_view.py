@@ -55,7 +55,9 @@ def test_hidden_sinks_leave_their_share() -> None:
     assert shown.hidden_labels == ("<s>", ".")
     np.testing.assert_allclose(shown.hidden, [0.5, 1.0, 0.25, 0.5], atol=1e-6)
     assert shown.hidden_share == pytest.approx(0.5625)
-    assert head_view.hidden_note(shown).startswith("56% of the attention went to <s> ., hidden; rows do not sum to 1")
+    assert head_view.hidden_note(shown).startswith(
+        "56% of the attention went to “<s>” “.”, hidden; rows do not sum to 1"
+    )
 
 
 def test_renormalised_rows_sum_to_one_where_something_is_left() -> None:

@@ -35,21 +35,21 @@ def test_shapes_by_hand() -> None:
 
 def test_full_row_names_all_it_sees() -> None:
     own = records.attention("encoder", LABELS, LABELS)
-    assert masks.row_sentence(own, 1) == "“a” of “ab” may look at all 4 tokens: <s> a b </s>."
+    assert masks.row_sentence(own, 1) == "“a” of “ab” may look at all 4 tokens: “<s>” “a” “b” “</s>”."
 
 
 def test_causal_row_says_what_comes_later() -> None:
     own = records.attention("decoder", LABELS, LABELS)
     assert masks.row_sentence(own, 2) == (
-        "The row that reads “b” of “ab” may look at 3 tokens: <s> a b. Closed: 1 token that comes later."
+        "The row that reads “b” of “ab” may look at 3 tokens: “<s>” “a” “b”. Closed: 1 token that comes later."
     )
-    assert masks.row_sentence(own, 3) == "The row that reads “</s>” may look at all 4 tokens: <s> a b </s>."
+    assert masks.row_sentence(own, 3) == "The row that reads “</s>” may look at all 4 tokens: “<s>” “a” “b” “</s>”."
 
 
 def test_padding_is_closed_to_every_row() -> None:
     own = records.attention("cross", LABELS, LABELS, padding=2)
     assert masks.row_sentence(own, 0) == (
-        "The row that reads “<s>” may look at 2 tokens: <s> a. Closed: 2 of padding, to every row."
+        "The row that reads “<s>” may look at 2 tokens: “<s>” “a”. Closed: 2 of padding, to every row."
     )
 
 

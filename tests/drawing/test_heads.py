@@ -34,7 +34,7 @@ def test_with_layer_and_head_it_is_one_large_map() -> None:
 def test_with_hidden_sinks_the_title_says_their_share() -> None:
     assert RECORD.cross is not None
     figure = bartviz.figures.heads(RECORD.cross, layer=1, head=3, hide_sinks=True)
-    assert "of the attention went to &lt;s&gt; . &lt;/s&gt;, hidden" in figure.layout.annotations[0].text.replace(
+    assert "of the attention went to “&lt;s&gt;” “.” “&lt;/s&gt;”, hidden" in figure.layout.annotations[0].text.replace(
         "<br>", " "
     )
 

@@ -76,7 +76,13 @@ def choose(record: Record) -> Shown | None:
     if view == "pattern" and not levels.at_least("intermediate") and not page_hooks.current().leads():
         do = [_("Touch a row to see which tokens it may look at.")]
         if not all(record.attention(kind).mask.all() for kind in record.kinds):
-            do.insert(0, _("A coloured cell may be looked at, a hatched one not."))
+            do.insert(
+                0,
+                _(
+                    "Where a cell is coloured, the token of its row may look at that of its column; where it is "
+                    "hatched, it may not."
+                ),
+            )
         with naming:
             show.what_to_do(" ".join(do))
     shapes = [record.attention(kind).shape for kind in record.kinds]

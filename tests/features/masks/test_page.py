@@ -66,11 +66,11 @@ def test_beginners_see_the_numbers_that_are_added_only_where_a_link_asks_for_the
 
 
 def test_beginners_are_told_what_hatched_means_where_a_cell_is(record: Record) -> None:
-    assert "a hatched one not. Touch a row" in words(opened(record, level="beginner"))
+    assert "where it is hatched, it may not. Touch a row" in words(opened(record, level="beginner"))
     assert "Touch a row" not in words(opened(record, level="beginner", view="weights"))
     said = words(opened(records.encoder_only(), level="beginner"))
     assert "Touch a row" in said
-    assert "hatched one" not in said
+    assert "hatched" not in said
 
 
 def test_row_of_the_address_is_framed(record: Record) -> None:
@@ -94,11 +94,11 @@ def test_the_encoder_frames_the_word_that_the_row_of_the_decoder_is_aligned_to()
 def test_rows_of_a_decoder_are_named_as_on_the_page_heads(record: Record) -> None:
     assert record.output is not None
     square = sent(opened(record, row="2"))["squares"][1]
-    expected = f"The row that predicts “{record.output.labels[2]}” may look at 3 tokens: </s> <s> Ich."
+    expected = f"The row that predicts “{record.output.labels[2]}” may look at 3 tokens: “</s>” “<s>” “Ich”."
     assert square["say"][2].startswith(expected)
     assert square["rows"] == list(record.output.labels)
     square = sent(opened(record, reading="reads"))["squares"][1]
-    assert square["say"][0].startswith("The row that reads “</s>” may look at 1 token: </s>.")
+    assert square["say"][0].startswith("The row that reads “</s>” may look at 1 token: “</s>”.")
 
 
 @pytest.mark.parametrize("older", ["row_encoder", "row_decoder", "row_cross"])
