@@ -44,6 +44,7 @@ export function drawMatrix(it, reveal = 1) {
   context.imageSmoothingEnabled = false;
   if (it.step > 0) context.drawImage(it.image, 0, 0, it.columns, it.step, left, top, w * it.columns, h * it.step);
   drawMasked(it, context);
+  drawToCome(it, context);
   drawRowLabels(it, context);
   drawColumnLabels(it, context);
   drawColors(it, context);
@@ -86,6 +87,19 @@ function hatchRow(it, context, row) {
   for (const column of it.meta.masked)
     if (column < from) context.rect(left + column * w, top + row * h, w + 0.3, h + 0.3);
   fillMasked(context, it.colors, it.hatch);
+}
+
+/** The rows of later steps are empty, and say so where they have room. @param {Player} it */
+function drawToCome(it, context) {
+  const { left, top, w, h } = it.place,
+    rows = it.count - it.step - 1,
+    said = it.say("to_come");
+  context.font = `12px ${it.colors.font}`;
+  if (rows * h < 20 || context.measureText(said).width > w * it.columns - 8) return;
+  context.fillStyle = it.colors.faint;
+  context.textAlign = "center";
+  context.textBaseline = "middle";
+  context.fillText(said, left + (w * it.columns) / 2, top + (it.count - rows / 2) * h);
 }
 
 /** @param {Player} it */

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import math
 import unicodedata
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -37,7 +37,7 @@ from bartviz.language import _
 from bartviz.record.attention import KINDS, Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step, told_apart
-from bartviz.record.vocabulary import SAMPLING
+from bartviz.record.vocabulary import FORCED_FIRST_TOKEN, SAMPLING
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -90,9 +90,13 @@ def payload(
 
 
 def _start(record: Record, kind: Kind) -> str:
-    """The mark of its own that a decoder beside an encoder begins with; empty where the text itself is continued."""
+    """The tokens that every output of a decoder beside an encoder begins with: its start mark, and what a rule writes
+    next; empty where the text itself is continued."""
     label, special, _joined = _chips(record.attention("decoder").query)[0]
-    return label if kind == "cross" and special else ""
+    if kind != "cross" or not special:
+        return ""
+    ruled = takewhile(lambda step: step.rule == FORCED_FIRST_TOKEN, record.steps)
+    return " ".join([label, *(step.chosen.label for step in ruled)])
 
 
 def _over_source(branch: Record, record: Record, layer: int | None, head: int | None) -> Floats:

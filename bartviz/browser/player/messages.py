@@ -193,11 +193,11 @@ def titles(record: Record, kind: Kind, weights: str, own: str, *, branched: bool
 
 
 def plain_titles(whose: str, *, branched: bool, start: str) -> Words:
-    """The titles of the parts for a beginner. ``whose`` weights they show: a head's or a mean; ``start``: the mark that
-    the decoder begins with, if it has one."""
+    """The titles of the parts for a beginner. ``whose`` weights they show: a head's or a mean; ``start``: the tokens
+    that every output begins with, if there are such."""
     output = _("What it has written, and what comes next")
     if start:
-        output = _("What it has written after its start mark {start}, and what comes next", start=start)
+        output = _("What it has written, and what comes next (every output begins with {start})", start=start)
     choice = _("What it could have written here; choose one to follow it")
     return {
         "source": _("The text that it reads, shaded by where it looks ({whose})", whose=whose),
@@ -255,6 +255,7 @@ def _steps() -> Words:
         "bar": _("{token} {share}: follow it instead"),
         "bar_only": _("{token} {share}"),
         "instead": _("Follow “{token}” instead"),
+        "to_come": _("still to come"),
         "others": both(
             lambda n: plural(
                 "the other {count} token: {share}", "the other {count} tokens together: {share}", n, share="{share}"
@@ -267,6 +268,7 @@ def _steps() -> Words:
         "cut_off": _("cut off"),
         "heated": _("If words are drawn with temperature {temperature}"),
         "temperature": _("Temperature"),
+        "temperature_does": _("The higher, the more even the shares."),
         "cut_k": _("Top-k"),
         "cut_p": _("Top-p"),
         "no_cut": _("all"),

@@ -20,7 +20,7 @@ from bartviz.language import _, mark
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
 
-TO_DO = mark("Press play, or touch a word in the strip at the bottom, to see how it was chosen.")
+TO_DO = mark("Press play, or touch a word below “All steps”, to see how it was chosen.")
 
 
 def advise(record: Record) -> None:

@@ -25,6 +25,7 @@ from bartviz.language import speaking
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record, open_record
 from bartviz.record.steps import Candidate, Step
+from bartviz.record.vocabulary import FORCED_FIRST_TOKEN
 from bartviz.text.tokens import Tokens
 from tests.analysis.test_decoding import decoded
 from tests.support import node, records, stand_in
@@ -354,12 +355,17 @@ def test_a_beginner_reads_how_sure_the_model_was(first: float, said: str) -> Non
     assert messages.plainly(replace(made, chosen=other), given=False) == "“erwerben” was chosen with <0.1%."
 
 
-def test_a_beginner_reads_what_the_first_mark_of_the_output_is(record: Record) -> None:
+def test_a_beginner_reads_with_which_tokens_every_output_begins(record: Record) -> None:
     def title(of: Record) -> str:
         return str(player.payload(of, layer=0, head=0, plain=True)["meta"]["titles"]["output"])
 
     mark = record.attention("decoder").query.labels[0]
-    assert title(record) == f"What it has written after its start mark {mark}, and what comes next"
+    said = "What it has written, and what comes next (every output begins with {start})"
+    assert record.steps[0].rule != FORCED_FIRST_TOKEN
+    assert title(record) == said.format(start=mark)
+    first, *others = record.steps
+    ruled = replace(record, steps=(replace(first, rule=FORCED_FIRST_TOKEN), *others))
+    assert title(ruled) == said.format(start=f"{mark} {first.chosen.label}")
     assert title(decoded()) == "What it has written, and what comes next"  # it continues the text itself
 
 
