@@ -109,7 +109,7 @@ class Name:
 
     @property
     def habit(self) -> str:
-        """What the head does, with its share of the weight: “looks at the token before (90% of its weight)”."""
+        """What the head does, with its share of the weight: “looks at the token before (90% of its attention)”."""
         return self.does(percent(self.score))
 
     @property
@@ -121,7 +121,7 @@ class Name:
         """``habit`` with the share as it is written beside the sentence: 90%, or 0.90."""
         if self.measure == "evenness":
             return self.alone
-        return _("{does} ({share} of its weight)", does=self.alone, share=share)
+        return _("{does} ({share} of its attention)", does=self.alone, share=share)
 
     @property
     def explained(self) -> str:

@@ -194,18 +194,10 @@ def plainly(shown: View, linked: View | None = None) -> str:
     return _(link, head=name, query=quote(query), key=quote(key), weight=weight)
 
 
-def of_habit(name: str, habit: str, shown: View) -> str:
-    """What a head that has a habit does, in words, and its strongest link: for who does not know the short names."""
-    strongest = links(shown)
-    if not strongest:
-        return _("{head} {habit}.", head=name, habit=habit)
-    query, key, weight = strongest[0]
-    said = (
-        mark("{head} {habit}. Its strongest link of words and pieces of words: from {query} to {key} ({weight:%}).")
-        if shown.pieces
-        else mark("{head} {habit}. Its strongest link between words: from {query} to {key} ({weight:%}).")
-    )
-    return _(said, head=name, habit=habit, query=quote(query), key=quote(key), weight=weight)
+def of_habit(name: str, habit: str) -> str:
+    """What a head that has a habit does, in words: for who does not know the short names. The sentence names no row, as
+    another one may be framed in the picture."""
+    return _("{head} {habit}.", head=name, habit=habit)
 
 
 def notice(shown: View, linked: View | None = None) -> str:

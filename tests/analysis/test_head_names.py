@@ -103,14 +103,14 @@ def test_the_best_of_those_that_rest_in_the_first_row_and_of_those_that_do_not_c
     assert [title for _, title in first].count("one to one") == 1
 
 
-def test_every_name_has_a_habit_with_its_share_of_the_weight() -> None:
-    """Of an even head the score is no share of weight, so its habit says none."""
+def test_every_name_has_a_habit_with_its_share_of_the_attention() -> None:
+    """Of an even head the score is no share of attention, so its habit says none."""
     for measure in (*head_names.NAMES, "evenness"):
         habit = head_names.Name(measure, 0.9, 0.5).habit
-        assert habit.endswith("(90% of its weight)") == (measure != "evenness")
+        assert habit.endswith("(90% of its attention)") == (measure != "evenness")
     assert (
         head_names.Name("alignment", 0.9, 0.5, BACK).habit
-        == "links words one to one, except the first (90% of its weight)"
+        == "links words one to one, except the first (90% of its attention)"
     )
 
 

@@ -135,13 +135,8 @@ def test_the_plain_sentence_has_one_number() -> None:
         assert "evenly" not in said
 
 
-def test_a_habit_is_said_in_words_with_the_strongest_link() -> None:
-    shown = head_view.view(by_hand(PREVIOUS), 0, 0)
-    said = head_view.of_habit("Head 0 of layer 0", "looks at the token before (56% of its weight)", shown)
-    assert said.startswith("Head 0 of layer 0 looks at the token before (56% of its weight). Its strongest link of ")
-    assert said.endswith("from “b” to “a” (75%).")
-    alone = head_view.view(by_hand([[1, 0, 0, 0]] * 4), 0, 0)
-    assert head_view.of_habit("It", "rests", alone) == "It rests."
+def test_a_habit_is_said_in_words() -> None:
+    assert head_view.of_habit("It", "rests (56% of its attention)") == "It rests (56% of its attention)."
 
 
 def test_a_resting_place_is_said_before_the_words() -> None:

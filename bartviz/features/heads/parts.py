@@ -175,7 +175,7 @@ def notice(record: Record, chosen: Chosen, shown: head_view.View) -> tuple[str, 
         said = head_view.notice if levels.at_least("intermediate") else head_view.plainly
         return said(replace(shown, name=called), linked), None
     if not levels.at_least("intermediate"):
-        return head_view.of_habit(called, found.habit, linked), (found.alone, found.explained)
+        return head_view.of_habit(called, found.habit), (found.alone, found.explained)
     called = _("{head}, “{name}” {score:.2f}", head=called, name=found.title, score=found.score)
     return head_view.notice(replace(shown, name=called), linked), (found.title, found.explained)
 
