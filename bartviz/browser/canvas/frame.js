@@ -1,9 +1,9 @@
 // One frame: what is measured when something has changed its size, and the order in which all is drawn.
 
 /** @import { Canvas } from "./types.js" */
-import { hatching, measured, shortened, typeSize, widest } from "../shared/drawing.js";
+import { BESIDE, hatching, measured, shortened, typeSize, widest } from "../shared/drawing.js";
 import { fadeFrom, wayDone } from "../shared/motion.js";
-import { fontSize } from "./labels.js";
+import { fontSize, titleWidth } from "./labels.js";
 import { drawLines, fittedLines } from "./lines.js";
 import { drawMap } from "./map.js";
 import { drawOverview, measureOverview } from "./overview.js";
@@ -49,8 +49,9 @@ export function measurePlot(it) {
     scale = fontSize(it) / 12;
   context.font = `bold ${fontSize(it)}px ${it.colors.mono}`;
   const roomFor = (labels) => widest(context, [...labels, ...it.meta.beside]) + 15;
-  const left = Math.min(roomFor(it.meta.query), width * 0.3, 130 * scale);
   const lines = it.choice.view === "lines";
+  const title = lines ? 0 : titleWidth(it) + BESIDE;
+  const left = Math.min(Math.max(roomFor(it.meta.query), title), width * 0.3, 130 * scale);
   const top = lines ? 4 : Math.min(roomFor(it.meta.key), height * 0.3, 104 * scale);
   it.fit = lines ? fittedLines(it, left) : fitted(width, height, rows, columns, left, top, scale);
   it.seen = bounded(it.fit, it.seen);

@@ -4,7 +4,7 @@
 import { BESIDE, bands, fillMasked } from "../shared/drawing.js";
 import { wayDone } from "../shared/motion.js";
 import { maskedRuns, paintMap } from "./pixels.js";
-import { fontSize, label } from "./labels.js";
+import { fontSize, label, title } from "./labels.js";
 import { mapNumber } from "./numbers.js";
 import { current, sourceOf } from "./state.js";
 import { lastRow, veil } from "./veil.js";
@@ -201,6 +201,7 @@ function axes(it, context) {
     label(it, context, it.labels.key[column], 0, 0, strongColumns.includes(column), it.special.key.has(column));
     context.restore();
   }
+  title(it, context);
   const { top, left, width, height } = fit;
   bands(context, it.colors.bars.query, {
     range: rows,

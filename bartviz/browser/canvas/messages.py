@@ -67,12 +67,16 @@ def _cells(*, predicts: bool) -> Messages:
     if predicts:
         cell = _("The row that predicts {row} ({at}) attends to {key} ({place}): {weight}")
         row = _("The row that predicts {row} ({at}) attends most to {best}.")
+        then = _("The row that predicts {row} ({at}) attends most to {best}, then to {others}.")
     else:
         cell = _("{row} ({at}) attends to {key} ({place}): {weight}")
         row = _("{row} ({at}) attends most to {best}.")
+        then = _("{row} ({at}) attends most to {best}, then to {others}.")
     return {
         "cell": cell,
         "row": row,
+        "row_then": then,
+        "both": _("{one} and {other}"),
         "masked": _("masked"),
         "listed": _("{names} and {count} more"),
         "masked_wholly": _("{names}: fully masked, so there are no weights."),
@@ -86,6 +90,7 @@ def _together() -> Messages:
     """Several rows; and columns, with the weights that they get from one row or several."""
     return {
         "rows": _("{count} rows, {names}, attend most to {best}."),
+        "rows_then": _("{count} rows, {names}, attend most to {best}, then to {others}."),
         "rows_part": _("“{key}” (sum {sum}, mean {mean})"),
         "key_row": _("{key} ({place}) gets {sum} from {row} ({at}); mean of all rows {mean}."),
         "key_rows": _("{key} ({place}) gets {sum} from {count} rows (mean {each}); mean of all rows {mean}."),
@@ -97,7 +102,7 @@ def _together() -> Messages:
 
 
 def _titles(*, predicts: bool) -> Messages:
-    """The titles above the texts."""
+    """The titles of the columns of a map and above the texts."""
     if predicts:
         looks = _("The row that predicts {row} ({at}) looks at")
         shaded = _("Keys, shaded by the weights of the row that predicts {row} ({at})")
@@ -105,6 +110,7 @@ def _titles(*, predicts: bool) -> Messages:
         looks = _("{row} ({at}) looks at")
         shaded = _("Keys, shaded by the weights of {row} ({at})")
     return {
+        "axis": _("looks at →"),
         "looks": looks,
         "columns_shaded": shaded,
         "rows_look": _("{count} rows (mean) look at"),
@@ -124,7 +130,9 @@ def _plainly() -> Messages:
         "of_head": "{said}",
         "cell": _("{row} looks at {key}: {weight}"),
         "row": _("{row} looks most at {best}."),
+        "row_then": _("{row} looks most at {best}, then at {others}."),
         "rows": _("{count} rows, {names}, look most at {best}."),
+        "rows_then": _("{count} rows, {names}, look most at {best}, then at {others}."),
         "rows_part": _("“{key}” ({mean} on average)"),
         "key_row": _("{row} gives {key} {sum} of its attention; on average, all rows give it {mean}."),
         "key_rows": _("On average, {count} rows give {key} {each} of their attention, and all rows {mean}."),

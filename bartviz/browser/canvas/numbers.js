@@ -245,17 +245,32 @@ export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
   if (meta.limit) return apartSaid(meta, rows, { sum, mean });
   const best = top(mean, 3).filter((column, place) => !place || mean[column] >= LEGIBLE);
   if (rows.length === 1)
-    return filled(words.row, {
-      ...rowPlaces(meta, rows[0]),
-      best: best.map((column) => `${tokenSaid(meta, "key", column)} (${weightSaid(meta, mean[column])})`).join(", "),
-    });
+    return ranked(
+      words,
+      "row",
+      rowPlaces(meta, rows[0]),
+      best.map((column) => `${tokenSaid(meta, "key", column)} (${weightSaid(meta, mean[column])})`),
+    );
   const part = (column) =>
     filled(words.rows_part, {
       key: meta.key[column],
       sum: weightSaid(meta, sum[column]),
       mean: weightSaid(meta, mean[column]),
     });
-  return filled(words.rows, { count: rows.length, names, best: best.map(part).join(", ") });
+  return ranked(words, "rows", { count: rows.length, names }, best.map(part));
+}
+
+/**
+ * Where it looks most, and where next: one or two more.
+ * @param {Meta["words"]} words
+ * @param {"row" | "rows"} name
+ * @param {object} places
+ * @param {string[]} parts
+ */
+function ranked(words, name, places, [best, one, other]) {
+  if (one === undefined) return filled(words[name], { ...places, best });
+  const others = other === undefined ? one : filled(words.both, { one, other });
+  return filled(words[`${name}_then`], { ...places, best, others });
 }
 
 /**

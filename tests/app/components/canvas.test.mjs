@@ -3,6 +3,7 @@ import test from "node:test";
 import assert from "node:assert/strict";
 import * as colors from "../../../bartviz/browser/canvas/pixels.js";
 import * as following from "../../../bartviz/browser/canvas/following.js";
+import * as labels from "../../../bartviz/browser/canvas/labels.js";
 import * as numbers from "../../../bartviz/browser/canvas/numbers.js";
 import * as overview from "../../../bartviz/browser/canvas/overview.js";
 import * as state from "../../../bartviz/browser/canvas/state.js";
@@ -99,7 +100,7 @@ test("cells, rows and columns in words", () => {
   assert.equal(numbers.cellSaid(meta, 1, 1, 0, true), "“b” (1) attends to “y” (1): masked");
   assert.equal(
     numbers.rowsSaid(meta, [0], numbers.ofRows(weight, 3, [0])),
-    "“a” (0) attends most to “x” (0.500), “y” (0.250), “z” (0.250).",
+    "“a” (0) attends most to “x” (0.500), then to “y” (0.250) and “z” (0.250).",
   );
   assert.match(
     numbers.rowsSaid(meta, [0, 1], numbers.ofRows(weight, 3, [0, 1])),
@@ -120,10 +121,10 @@ test("a beginner reads shares instead of weights, sums and the rows of a matrix"
   const one = numbers.ofRows(weight, 3, [1]),
     two = numbers.ofRows(weight, 3, [0, 2]);
   assert.equal(numbers.cellSaid(plain, 1, 1, 0.75, false), "“b” looks at “y”: 75%");
-  assert.equal(numbers.rowsSaid(plain, [1], one), "“b” looks most at “y” (75%), “x” (13%), “z” (13%).");
+  assert.equal(numbers.rowsSaid(plain, [1], one), "“b” looks most at “y” (75%), then at “x” (13%) and “z” (13%).");
   assert.equal(
     numbers.rowsSaid(plain, [0, 2], two),
-    "2 rows, “a”, “c”, look most at “x” (75% on average), “y” (13% on average), “z” (13% on average).",
+    "2 rows, “a”, “c”, look most at “x” (75% on average), then at “y” (13% on average) and “z” (13% on average).",
   );
   assert.equal(
     numbers.keysSaid(plain, [0, 2], [0], numbers.ofKeys(weight, 3, [0])),
@@ -529,4 +530,17 @@ test("what the visitor has chosen since is not taken back by what the server sen
   it.meta.alone = true; // its head is the page's
   state.receive(it, { data: packed({ serial: 3, begin: begin(1), alone: true }) });
   assert.equal(it.choice.head, 1);
+});
+
+test("the corner of a map says what its rows do to its columns, where it has room", () => {
+  const written = (left, top) => {
+    const said = [];
+    const context = { save() {}, restore() {}, measureText: ({ length }) => ({ width: 7 * length }) };
+    const it = { plot: { context }, fit: { left, top }, colors: {}, say: (name) => meta.words[name] };
+    labels.title(it, { ...context, fillText: (text, x, y) => said.push([text, x < left, y < top]) });
+    return said;
+  };
+  assert.deepEqual(written(90, 60), [["looks at →", true, true]]);
+  assert.deepEqual(written(60, 60), []);
+  assert.deepEqual(written(90, 12), []);
 });
