@@ -71,7 +71,7 @@ def test_pattern_of_a_model_is_named_as_such() -> None:
 def test_long_rows_count_the_middle() -> None:
     tokens = stand_in.tokens([f"t{i}" for i in range(20)])
     own = records.attention("encoder", tokens, tokens)
-    assert "t5 … 8 more … t14" in masks.row_sentence(own, 0)
+    assert "“t5” … 8 more … “t14”" in masks.row_sentence(own, 0)
 
 
 def test_very_long_words_end_in_an_ellipsis() -> None:
