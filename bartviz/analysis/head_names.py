@@ -59,8 +59,8 @@ _HABITS_OF_DIRECTIONS = {BACK: mark("links words one to one, except the first")}
 # measured (``measures.counted``), so it is words that do it.
 _EXPLAINED: Mapping[str, str] = {
     "alignment": mark(
-        "Most of the weight pairs words: a row looks most at a word that no other row looks at more. The pairs may be "
-        "wrong."
+        "Most of the weight pairs words: a row looks most at a word that no other row looks at more. This does not say "
+        "that one word of a pair translates the other."
     ),
     "previous": mark("Words look mostly at the token just before them."),
     "next": mark("Words look mostly at the token just after them."),
