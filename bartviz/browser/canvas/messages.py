@@ -36,7 +36,7 @@ def _between() -> Messages:
     return {
         "a_more": _("A looks more"),
         "b_more": _("B looks more"),
-        "points": _("{number} points"),
+        "points": _("{number} percentage points"),
         "more_of_a": _("A looks more, by {difference}"),
         "more_of_b": _("B looks more, by {difference}"),
         "alike": _("A and B look alike"),

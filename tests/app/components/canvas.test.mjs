@@ -146,15 +146,15 @@ test("a difference says where A looks more, where B does, and by how much", () =
     simple = { ...plain, limit: 1 };
   assert.equal(
     numbers.rowsSaid(simple, [0], of([0])),
-    "“a”: A looks more at “x” (by 85 points), B at “y” (by 90 points).",
+    "“a”: A looks more at “x” (by 85 percentage points), B at “y” (by 90 percentage points).",
   );
   assert.equal(numbers.rowsSaid(apart, [0], of([0])), "“a”: A looks more at “x” (by 0.850), B at “y” (by 0.900).");
   assert.equal(numbers.rowsSaid(simple, [1], of([1])), "“b”: A and B look alike.");
   assert.match(
     numbers.rowsSaid(simple, [0, 1], of([0, 1])),
-    /^2 rows, on average: A looks more at “x” \(by 42 points\)/,
+    /^2 rows, on average: A looks more at “x” \(by 42 percentage points\)/,
   );
-  assert.equal(numbers.valueSaid(simple, -0.85), "A looks more, by 85 points");
+  assert.equal(numbers.valueSaid(simple, -0.85), "A looks more, by 85 percentage points");
   assert.equal(numbers.valueSaid(apart, 0.9), "B looks more, by 0.900");
   assert.equal(numbers.valueSaid(simple, 0), "A and B look alike");
   assert.equal(numbers.valueSaid(simple, 0, true), "masked");
