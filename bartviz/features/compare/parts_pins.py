@@ -58,7 +58,7 @@ class Pin:
 
     def label(self, beside: Record | None = None) -> str:
         """The head's name, and its run, as ``others.about`` says it, unless that is the current one."""
-        name = sentence_words.head(self.head.kind, self.head.layer, self.head.head)
+        name = levels.head_with_kind(self.head)
         return _("{head} of {run}", head=name, run=others.about(self.record, beside)) if self.other else name
 
 
@@ -141,8 +141,8 @@ def _instead(usual: Head, head: Head, other: Record, *, alike: bool) -> str:
         "{model} has no {kind} head, so A is {head} instead of {usual}.",
         model=other.model.name,
         kind=sentence_words.before_noun(usual.kind),
-        head=sentence_words.head(head.kind, head.layer, head.head),
-        usual=sentence_words.head(usual.kind, usual.layer, usual.head),
+        head=levels.head_with_kind(head),
+        usual=levels.head_with_kind(usual),
     )
     return f"{said} {_('Of all pairs of heads, A and B look most alike.')}" if alike else said
 
@@ -186,26 +186,29 @@ def _choose(record: Record, letter: str, default: Head, threshold: float, *, oth
     options = names(record, default.kind)
     first = str(default) if str(default) in options else options[0]
     label = _("Head A") if letter == "A" else _("Head B")
-    percents = not levels.at_least("intermediate")
-    called = cached(partial(_called, record, Head.parse(first).kind, threshold, options, percents=percents))
+    simple = not levels.at_least("intermediate")
+    called = cached(partial(_called, record, Head.parse(first).kind, threshold, options, simple=simple))
     chosen = pick.select(label, called, key=letter.lower(), default=first)
     return Pin(letter, record, Head.parse(chosen), other is not None)
 
 
-def _called(
-    record: Record, kind: Kind, threshold: float, names: list[str], *, percents: bool = False
-) -> dict[str, str]:
-    """Heads with their translated names, those of one kind also with what they do and how much (``percents``: 87%, else
-    0.87); the link has the English ones."""
+def _called(record: Record, kind: Kind, threshold: float, names: list[str], *, simple: bool = False) -> dict[str, str]:
+    """Heads with their translated names, those of one kind also with what they do and how much; the link has the
+    English ones. ``simple``: as a beginner reads them, in words and with shares in per cent."""
     does = head_names.names(measured(record, kind), threshold=threshold)
     called = {}
     for name in names:
         head = Head.parse(name)
-        called[name] = sentence_words.head(head.kind, head.layer, head.head)
+        called[name] = _simply(head, kind) if simple else sentence_words.head(head.kind, head.layer, head.head)
         given = does.get((head.layer, head.head)) if head.kind == kind else None
         if given is not None:
-            called[name] += f" · {given.short} {percent(given.score) if percents else f'{given.score:.2f}'}"
+            called[name] += f" · {given.short} {percent(given.score) if simple else f'{given.score:.2f}'}"
     return called
+
+
+def _simply(head: Head, kind: Kind) -> str:
+    """A head in words; with its kind of attention where that is another one."""
+    return sentence_words.head_in_words(head.layer, head.head) if head.kind == kind else levels.head_with_kind(head)
 
 
 def put(head: Head, letter: str | None = None) -> None:

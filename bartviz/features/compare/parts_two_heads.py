@@ -50,7 +50,7 @@ def verdict(chosen: Chosen) -> str:
     if expert or contrast is None or not contrast.mean > 0:
         return said
     if shift := _shift(contrast):
-        return f"{said} {shift} {_('Touch a row to see it in both.')}"
+        return f"{shift} {_('Touch a row to see it in both.')}"
     furthest = distance.paired(a.query_labels, b.query_labels)[contrast.furthest]
     return f"{said} {_('They differ most in the row “{row}”. Touch a row to see it in both.', row=furthest)}"
 
@@ -58,8 +58,14 @@ def verdict(chosen: Chosen) -> str:
 def _shift(contrast: distance.Contrast) -> str:
     """Where one of them looks in most rows where the other one looked a row before; else empty."""
     for count, message in (
-        (contrast.late, mark("In {count} of {rows} rows, B looks at what A looked at in the row before.")),
-        (contrast.early, mark("In {count} of {rows} rows, A looks at what B looked at in the row before.")),
+        (
+            contrast.late,
+            mark("In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row before."),
+        ),
+        (
+            contrast.early,
+            mark("In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row before."),
+        ),
     ):
         if 2 * count > contrast.following and count > contrast.alike:
             return _(message, count=count, rows=contrast.following)
@@ -163,9 +169,10 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, 
             )
         else:
             message = mark("{letter}: {head}") if found is None else mark("{letter}: {head}, “{name}”")
-            called = _(message, name="" if found is None else found.title, **said)
-            count = _("(layer {layer}, head {number}, counted from 0)", layer=pin.head.layer, number=pin.head.head)
-            show.note(f"{called} {count}" if pin.letter == "A" else called)
+            called = _(message, name="" if found is None else found.short, **said)
+            explains = None if found is None else (found.short, found.explained)
+            count = _("Layers and heads count from 0.")
+            show.note(f"{called}. {count}" if pin.letter == "A" else called, explains=explains)
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
     choice = canvas.show(
@@ -243,11 +250,13 @@ def _verdict(contrast: distance.Contrast | None, mismatch: str, *, words: bool) 
         if not np.nan_to_num(contrast.distance).any():
             return _("A and B are the same.")
         if not contrast.alike:
-            message = mark("A and B look most at different places in all {rows} rows (special tokens aside).")
+            message = mark("Heads A and B look most at different places in all {rows} rows (special tokens aside).")
         elif contrast.alike == contrast.rows:
-            message = mark("A and B look most at the same place in all {rows} rows (special tokens aside).")
+            message = mark("Heads A and B look most at the same place in all {rows} rows (special tokens aside).")
         else:
-            message = mark("A and B look most at the same place in {alike} of {rows} rows (special tokens aside).")
+            message = mark(
+                "Heads A and B look most at the same place in {alike} of {rows} rows (special tokens aside)."
+            )
         return _(message, rows=contrast.rows, alike=contrast.alike)
     what = _("Jensen-Shannon distance: 0 the same weights, 1 no key in common")
     if words:

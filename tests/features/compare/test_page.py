@@ -47,6 +47,11 @@ def canvases(app: AppTest) -> dict[str, Any]:
     return {meta["label"] or APART: meta | {"values": arrays["tiles"]} for meta, arrays in sent}
 
 
+def noted(app: AppTest) -> list[str]:
+    """The small lines of the page, as HTML."""
+    return [part.proto.body for part in app.get("html") if part.proto.body.startswith("<p class='bv-note'>")]
+
+
 def table(app: AppTest, column: str) -> Any:
     """The first table that has this column."""
     return next(found for found in tables(app) if column in found.columns)
@@ -60,8 +65,10 @@ def test_the_lists_of_heads_say_what_each_does(record: Record) -> None:
         assert f"cross L{layer}H{head} · {given.short} {given.score:.2f}" in options
     simple = opened(record, kind="cross", threshold="0.3", level="beginner").selectbox(key="a").options
     for (layer, head), given in found.items():
-        assert f"cross L{layer}H{head} · {given.short} {percent(given.score)}" in simple
+        assert f"head {head} of layer {layer} · {given.short} {percent(given.score)}" in simple
     assert "encoder L0H0" in options  # of the other kinds, which are not measured, no name is said
+    assert "head 0 of layer 0 (encoder attention)" in simple
+    assert not [option for option in simple if "L0H" in option]
 
 
 def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: Record) -> None:
@@ -77,8 +84,8 @@ def test_it_begins_with_cross_attention_and_says_what_heads_are_called(record: R
     assert decimals in words(opened(record))
     assert len(asked.get("plotly_chart")) == 2  # scatter, matrix
     assert list(canvases(app)) == ["A", "B", APART]
-    said = r"A and B look most at (different places|the same place) in (all|\d+ of) \d+ rows \(special tokens aside\)\."
-    assert re.search(said, words(app))
+    said = r"Heads A and B look most at (different places|the same place) in (all|\d+ of) \d+ rows"
+    assert re.search(rf"{said} \(special tokens aside\)\.", words(app))
     assert [tab.label for tab in opened(record).tabs] == [
         "All heads",
         "Attention and contribution",
@@ -118,7 +125,21 @@ def test_a_beginner_reads_that_one_head_looks_where_the_other_looked_a_row_above
     counted = [t for t in range(1, len(first)) if not a.query_special[t]]
     late = sum(second[t] == first[t - 1] for t in counted)
     assert late > len(counted) / 2
-    assert f"In {late} of {len(counted)} rows, B looks at what A looked at in the row before." in said
+    plainly = "(special tokens aside), head B looks where head A looked one row before."
+    assert f"In {late} of {len(counted)} rows {plainly}" in said
+    assert "look most at" not in said.split(plainly)[0]  # one thing is said of the two
+
+
+def test_a_beginner_reads_what_two_heads_do_in_the_words_of_their_pickers() -> None:
+    app = opened(open_record(first_record.FILE), a="cross L3H1", b="cross L1H4", level="beginner")
+    for letter, place in (("a", "head 1 of layer 3"), ("b", "head 4 of layer 1")):
+        options = app.selectbox(key=letter).options
+        (option,) = (option for option in options if option.startswith(f"{place} ·"))
+        (note,) = (one for one in noted(app) if one.startswith(f"<p class='bv-note'>{letter.upper()}: {place}"))
+        assert option.startswith(f"{place} · one to one ")
+        assert "“<dfn class='bv-role'" in note
+        assert ">one to one</dfn>”" in note
+        assert "does not say that one word of a pair translates the other" in note
 
 
 def test_a_beginner_reads_what_differs_and_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
@@ -314,8 +335,8 @@ def test_a_head_is_compared_with_one_of_another_model_and_of_another_text(
     said = words(app)
     assert "Both texts are the same so far." not in said
     assert "Only A so far" in said  # a head of this run in B's place would be nothing to compare with
-    assert "A: encoder" in said
-    assert "B: encoder" not in said
+    assert "A: head " in said
+    assert "B: head " not in said
 
 
 def test_a_beginner_is_told_how_texts_are_compared_that_do_not_pair_up(record: Record) -> None:
