@@ -22,6 +22,7 @@ from bartviz.app.controls import expander, pick, show
 from bartviz.app.frame import levels, page, page_list, sidebar, way_back
 from bartviz.app.state import own_atlas, url_state
 from bartviz.app.state.result_cache import cached
+from bartviz.corpus import shipped
 from bartviz.corpus.atlas import Atlas
 from bartviz.corpus.passport import EXAMPLES
 from bartviz.errors import SettingError
@@ -120,8 +121,8 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
 
 
 def over_all(chosen: Chosen) -> tuple[str, tuple[str, str]]:
-    """What the head does on average over all texts, and for a beginner how many others do more, else a text in which it
-    does about that, where the atlas has one; and a term in it with its definition."""
+    """What the head does on average over all texts, and for a beginner what that means or how many others do more, else
+    a text in which it does about that, where the atlas has one; and a term in it with its definition."""
     n, mean = _mean(chosen)
     head, value = levels.head_name(chosen.head), _written(chosen, mean)
     if chosen.measure in head_names.NAMES:
@@ -133,9 +134,13 @@ def over_all(chosen: Chosen) -> tuple[str, tuple[str, str]]:
         said = _("{head}: {measure} {value} on average over {n:,} texts.", head=head, measure=term, value=value, n=n)
     if levels.at_least("intermediate"):
         more = _typical(chosen)
+    elif chosen.measure == "alignment":
+        more = _(
+            "One to one means that each word of the output looks at a word of its own, whether or not the two "
+            "translate each other."
+        )
     else:
-        paired = _("A link joins a word of the output with the one that it looks at most, a translation or not.")
-        more = f"{_among(chosen, mean)} {paired if chosen.measure == 'alignment' else ''}".strip()
+        more = _among(chosen, mean)
     return f"{said} {more}".strip(), (term, measure_of(chosen.measure).briefly)
 
 
@@ -232,29 +237,34 @@ def picture(chosen: Chosen) -> None:
 
 
 def _explained(chosen: Chosen) -> str:
-    """What the numbers of the picture are, for a reader who meets the measure for the first time."""
+    """What the numbers of the picture are, for a reader who meets the measure for the first time; where the headline
+    says that, how many heads have a larger one."""
     measure = measure_of(chosen.measure)
-    counted = _("Layers and heads count from 0.")
-    return " ".join((_("“{measure}”: {says}", measure=measure.title, says=measure.briefly), counted))
+    if chosen.measure == "alignment":
+        _n, mean = _mean(chosen)
+        said = _among(chosen, mean)
+    else:
+        said = _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)
+    return f"{said} {_('Layers and heads count from 0.')}".strip()
 
 
 def _said(chosen: Chosen) -> None:
     """What the picture shows: the texts, the measure."""
     of = chosen.of.description
-    counted = _(
-        "Measured on {texts:,} texts of {corpus}, read by {model}.",
-        texts=of["texts"],
-        corpus=of["corpus"]["name"],
-        model=of["model"]["name"],
-    )
+    about = {"texts": of["texts"], "model": of["model"]["name"]}
+    if chosen.of.source == shipped.SOURCE:
+        which = shipped.PAIRS if of["settings"]["columns"]["target"] == "de" else shipped.SENTENCES
+        counted = _("Measured on {texts:,} texts, read by {model}: {which}.", which=_(which), **about)
+    else:
+        counted = _("Measured on {texts:,} texts of {corpus}, read by {model}.", corpus=of["corpus"]["name"], **about)
     even = _("A dotted line is even attention, where it is defined.") if levels.at_least("intermediate") else ""
     source = _(chosen.of.source) if chosen.of.source else ""
     n, _value = _mean(chosen)
     few = analysis.few(n) if of["texts"] >= FEW else ""  # else the sentence above says it
     show.note(" ".join(filter(None, (counted, even, few))))
-    about = " ".join(filter(None, (measure_of(chosen.measure).says, source)))
+    more = " ".join(filter(None, (measure_of(chosen.measure).says, source)))
     summary = html.escape(_("The measure and its texts"))
-    st.html(f"<details class='bv-note bv-about'><summary>{summary}</summary><p>{html.escape(about)}</p></details>")
+    st.html(f"<details class='bv-note bv-about'><summary>{summary}</summary><p>{html.escape(more)}</p></details>")
 
 
 def _choose_clicked(layers: int, heads: int) -> None:
@@ -281,10 +291,16 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
         with column:
             st.subheader(_(EXAMPLES[which]), anchor=False)
             for row in rows[which]:
-                opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
+                opens(f"corpus_{which}_{row['rank']}", _example(chosen, row["value"]), row, chosen)
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))
+
+
+def _example(chosen: Chosen, value: float) -> str:
+    """The value of an example as HTML, and of what it is a share where that is the head's weight."""
+    written = f"<b>{_written(chosen, value)}</b>"
+    return _("{share} of its weight", share=written) if chosen.measure in head_names.NAMES else written
 
 
 def _examples(chosen: Chosen) -> dict[str, list[dict[Any, Any]]]:

@@ -85,9 +85,13 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     assert f"({percent(best['mean'])} of its attention), on average over {best['n']:,} texts." in words(page)
     (mosaic,) = (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
     assert percent(best["mean"]) in next(trace for trace in mosaic["data"] if trace["name"] == "numbers")["text"]
-    assert "“one to one”: The share of a head's weight on pairs of words that choose each other" in (
-        html.unescape(words(page))
-    )
+    said = html.unescape(words(page))
+    assert said.count("whether or not the two translate each other") == 1
+    assert "“one to one”:" not in said  # what it means is said once, in the headline
+    assert "That is the most of all 32 cross-attention heads. Layers" in said
+    assert "</b> of its weight · " in words(page)
+    assert "English–German sentence pairs held out from training." in said
+    assert "tatoeba-valid.tsv" not in said
     assert "Layers and heads count from 0." in words(page)
     assert "95% interval 0." not in words(page)
     titles = [subheader.value for subheader in page.subheader]
