@@ -179,14 +179,16 @@ def _threshold() -> float:
 
 
 def numbers(record: Record, chosen: Chosen) -> None:
-    """The number of links, the share on special tokens, and with a whole alignment by hand the three measures."""
+    """The number of links, the share on special tokens, and with a whole alignment by hand the three measures; for a
+    beginner these alone, since the headline counts the links."""
     shown, whole = chosen.shown, chosen.whole
-    values = {
-        _("One to one"): percent(mutual.score(shown.weights, shown.has_rows)),
-        _("To special tokens"): percent(shown.special_share),
-    }
-    if levels.at_least("intermediate"):  # for a beginner the headline counts those of words, without full stops
-        values = {_("Links"): f"{len(chosen.links)}"} | values
+    closer, values = levels.at_least("intermediate"), {}
+    if closer:
+        values = {
+            _("Links"): f"{len(chosen.links)}",
+            _("One to one"): percent(mutual.score(shown.weights, shown.has_rows)),
+            _("To special tokens"): percent(shown.special_share),
+        }
     if whole is not None:
         score = gold_alignment.score(chosen.links, whole)
         values = {
@@ -194,15 +196,18 @@ def numbers(record: Record, chosen: Chosen) -> None:
             _("Precision"): _measure(score.precision),
             _("Recall"): _measure(score.recall),
         } | values
-    with st.container(horizontal=True, gap="large", key="alignment_numbers"):
-        for label, value in values.items():
-            st.metric(label, value, width="content")
-    show.note(
-        _(
-            "One to one: the share of attention on pairs, in which a word looks most at another one and no other word "
-            "looks at that more. To special tokens: the share that goes to them."
+    if values:
+        with st.container(horizontal=True, gap="large", key="alignment_numbers"):
+            for label, value in values.items():
+                st.metric(label, value, width="content")
+    if closer:
+        show.note(
+            _(
+                "One to one: the share of attention that pairs words. In a pair, a word of the output looks most at a "
+                "word of the source, and no other word of the output looks at it more. To special tokens: the share "
+                "of attention that goes to them."
+            )
         )
-    )
     if whole is not None:
         if not whole.sure:
             show.note(_("There are no sure links: recall is undefined, and the error rate is 1 − precision."))

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from bartviz.analysis import alignment as analysis
+from bartviz.analysis import sentence_words
+from bartviz.analysis.masks import quote
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
 from bartviz.features.alignment import parts
@@ -32,7 +35,7 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
         first = _first(chosen)
         with st.container(key="alignment_lines"):
             judge.draw(record, chosen, first, colors)
-        if said := " ".join(filter(None, (_legend(chosen), part(chosen, first)))):
+        if said := " ".join(filter(None, (_legend(chosen), _alone(chosen), part(chosen, first)))):
             show.note(said)
     with right:
         whole = partial(
@@ -50,6 +53,8 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
         show.figure(whole, key="alignment_matrix", alt=alt, fills=True)
         if chosen.gold is not None:
             show.note(signs(shown, chosen.links, chosen.gold))
+        elif chosen.links:
+            show.note(_("A dot on the map marks a link."))
     return partial(lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT, colors=colors)
 
 
@@ -60,6 +65,22 @@ def _legend(chosen: Chosen) -> str:
         differ = max(weights, default=0) - min(weights, default=0) >= DIFFER
         return _("The wider a line, the more weight it has.") if differ else ""
     return _("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible.")
+
+
+def _alone(chosen: Chosen) -> str:
+    """Which words of the source have no link because no word of the output looks most at them; empty if there are none,
+    and where links are made in another way or by hand."""
+    shown = chosen.shown
+    if chosen.gold is not None or chosen.method not in ("mutual", "target"):
+        return ""
+    looked_at = {source for source, _target in analysis.links(shown.weights, "target")}
+    words = [
+        quote(label)
+        for source, label in enumerate(shown.source.labels)
+        if source not in looked_at and any(map(str.isalnum, label))
+    ]
+    said = sentence_words.shortened(words)
+    return _("Without a link, since no word of the output looks most there: {words}.", words=said) if words else ""
 
 
 def _first(chosen: Chosen) -> tuple[int, int]:

@@ -241,3 +241,30 @@ def test_links_as_wide_as_each_other_need_no_word(app: App, monkeypatch: pytest.
     assert "wider" not in words(app("alignment"))
     monkeypatch.setattr("bartviz.features.alignment.parts_picture.DIFFER", 0.0)
     assert "wider" in words(app("alignment"))
+
+
+def test_a_beginner_reads_no_number_that_needs_a_closer_look(app: App, record: Record) -> None:
+    closer = app("alignment")
+    assert {"One to one", "To special tokens"} <= {*metrics(closer)}
+    assert "that pairs words" in words(closer)
+    simple = app("alignment", level="beginner")
+    assert not metrics(simple)
+    assert "that pairs words" not in words(simple)
+    judged = app("alignment", level="beginner", gold=by_hand(record))
+    assert {*metrics(judged)} == {"Error rate (AER)", "Precision", "Recall"}
+
+
+def test_dots_and_words_without_a_link_are_explained(app: App, record: Record) -> None:
+    shown = alignment.table(record, [alignment.heads_of(record, 1)[2]])
+    labels = shown.source.labels
+    looked_at = {int(row.argmax()) for row in shown.weights}
+    alone = [label for at, label in enumerate(labels) if at not in looked_at and label.isalnum()]
+    assert alone
+    at = app("alignment", align="head", layer="1", head="2")
+    assert "A dot on the map marks a link." in words(at)
+    said = "Without a link, since no word of the output looks most there: "
+    assert f"{said}{', '.join(f'“{word}”' for word in alone[:5])}" in words(at)
+    assert said not in words(app("alignment", align="head", layer="1", head="2", links=HOW["source"]))
+    judged = app("alignment", align="head", layer="1", head="2", gold=by_hand(record))
+    assert said not in words(judged)
+    assert "A dot on the map" not in words(judged)
