@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import head_names, matching_heads, sentence_words
+from bartviz.analysis import head_names, matching_heads
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
@@ -48,30 +48,28 @@ def alike(
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(titles) == 2 and titles[0] == titles[1]:
-        said.append(_("Both have the same name: “{name}”.", name=titles[0]))
+        said.append(_("Both are named after what they do: “{name}”.", name=titles[0]))
     if named:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)
 
 
 def _head(record: Record, head: Head) -> str:
-    name = sentence_words.head(head.kind, head.layer, head.head)
-    return _("{head} of {model}", head=name, model=record.model.name)
+    return _("{head} of {model}", head=levels.head_within(head), model=record.model.name)
 
 
 def main() -> None:
     record = page.begin("side")
     st.html(parts.STYLE)
     with show.place("side_lead"):
-        writes = record.model.name if record.model.kind == "encoder-decoder" else parts.MODELS["encoder-decoder"]
         show.lead(
             _(
                 "Both read with an encoder, which may look before and after each word. Only {model} also writes, "
                 "with a decoder.",
-                model=writes,
+                model=parts.writer(record),
             )
         )
-        show.what_to_do(_("Touch a word beside a map: both maps frame its row."))
+        show.what_to_do(_("Touch a word beside a map: its row is framed in both maps."))
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
         masks, said, maps = st.container(key="side_masks"), show.place("side_said"), show.place("side_maps")
     with masks:

@@ -20,7 +20,9 @@ from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Bools
 from bartviz.browser.canvas.data import Choice
+from bartviz.families.catalogue import entry
 from bartviz.families.family import ModelKind
+from bartviz.families.registry import FAMILIES
 from bartviz.features.side import numbers
 from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
@@ -46,6 +48,17 @@ MEANINGS: dict[Kind, str] = {
 def side(record: Record, kind: ModelKind) -> Record | None:
     """The text of the record in a model of that kind: the visitor's own if it is one; None until it is computed."""
     return record if record.model.kind == kind else _run(MODELS[kind], kind, record)
+
+
+def writer(record: Record) -> str:
+    """Which of the two models writes: its family, as in the page's title; its own name where both are of one family, or
+    of one that is not listed."""
+    names, families = dict(MODELS), {kind: found.family for kind, name in MODELS.items() if (found := entry(name))}
+    if (own := record.model.kind) in names:
+        names[own], families[own] = record.model.name, record.model.family
+    family = families.get("encoder-decoder", "")
+    apart = family in FAMILIES and family != families.get("encoder")
+    return FAMILIES[family].title if apart else names["encoder-decoder"]
 
 
 def _run(name: str, kind: ModelKind, record: Record) -> Record | None:
@@ -95,7 +108,7 @@ def head_of(record: Record, side: str, first: Head) -> Head:
 
 def _named(head: Head, does: head_names.Name | None) -> str:
     """A head, and what it does in this text where it has a name."""
-    name = sentence_words.head(head.kind, head.layer, head.head)
+    name = levels.head_within(head)
     return name if does is None else f"{name} · {does.short}"
 
 
