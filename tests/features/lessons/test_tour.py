@@ -201,7 +201,8 @@ def lit(test: AppTest) -> int | None:
         for part in test.get("bidi_component")
         if part.proto.component_name == "bartviz.ribbons"
     ]
-    return sent["chosen"]
+    chosen: int | None = sent["chosen"]
+    return chosen
 
 
 @pytest.mark.parametrize("teaching", ["quiz", "pitfalls", "textbook"])
