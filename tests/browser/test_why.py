@@ -20,7 +20,7 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
 ) -> None:
     page = visit(f"{shipped}/why?row=4", size=size)
     lead = page.locator(".st-key-why_lead .bv-lead")
-    expect(lead).to_contain_text("Among the words of the text, “car” matters most for “Auto”")
+    expect(lead).to_contain_text("Among the words of the text, “car” and “a” matter most for “Auto”")
     page.locator(".why button", has_text="kaufen").click()
     expect(lead).to_contain_text(
         "Among the words of the text, “buy” matters most for “kaufen”. “Auto”, which was written earlier, matters even "
@@ -28,7 +28,7 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     )
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    expect(lead).to_contain_text("Among the words of the text, “car” matters most for “Auto”")
+    expect(lead).to_contain_text("Among the words of the text, “car” and “a” matter most for “Auto”")
     page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).click()
     expect(page.locator(".bv-why-bars > div")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -70,7 +70,7 @@ def test_the_player_shows_every_panel_once_with_the_numbers_of_the_key(bias: boo
     assert f"{one.weights[2]:.3f}" in said["weight"]
     assert f"{one.weights[2]:.3f}" in said["values"]
     annotations = figures.inside(attention, 0, 0).layout.annotations
-    names = {"keys": "of each key", "weight": "softmax", "q": "of the query", "output": "sum of weight"}
+    names = {"keys": "of each key", "weight": "softmax", "q": "of the query", "output": "sum = "}
     assert all(part in annotations[sent["captions"][panel]].text for panel, part in names.items())
 
 
