@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -114,3 +114,18 @@ def test_the_arithmetic_is_played_step_by_step(visit: Open, server: str) -> None
     one = inside.inside(stand_in.record().attention("encoder"), 1, 2, 3)
     expect(page.locator(".formula .say")).to_contain_text(percent(float(one.weights[one.strongest])))
     assert not weights.evaluate(faint)
+
+
+LONG = "Yesterday Internationalization surprised conscientious extraordinarily experimental representatives"
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_captions_do_not_touch_beside_long_words(visit: Open, shipped: str, level: str) -> None:
+    page = visit(f"{shipped}/inside?text={LONG.replace(' ', '+')}&level={level}", size=(1366, 768))
+    drawn(page)
+    boxes = [box for note in page.locator(".st-key-inside_row .annotation").all() if (box := note.bounding_box())]
+    assert len(boxes) >= 6
+    for one, other in combinations(boxes, 2):
+        beside = max(one["x"], other["x"]) - min(one["x"] + one["width"], other["x"] + other["width"])
+        below = max(one["y"], other["y"]) - min(one["y"] + one["height"], other["y"] + other["height"])
+        assert max(beside, below) >= 0, (one, other)

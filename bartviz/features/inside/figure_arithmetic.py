@@ -9,7 +9,7 @@ from bartviz.drawing import axes, theme
 from bartviz.drawing.cells import Part
 from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.strips import caption
-from bartviz.language import _, mark, plural
+from bartviz.language import _, plural
 
 ASKED, HEAD, FOOT = 56, 48, 48  # pixels: the query's band with its caption, the captions, the output below the values
 BAND = 24  # pixels of the query's or the output's numbers
@@ -141,7 +141,7 @@ class Frame:
     def captions(self) -> list[Part]:
         """The part of the formula above each panel."""
         one, dark = self.one, self.dark
-        total, weight, result = _("sum of the row"), _("weight"), _("output")
+        total, weight, result = _("row sum"), _("weight"), _("output")
         scaled = total if one.scale == 1 else f"{total} × {one.factor}"
         score = "= <b>" + _("score") + "</b>"
         said = {
@@ -155,13 +155,11 @@ class Frame:
         }
         if self.plain:
             said["keys"] = _("{k}: the labels", k=_letter("k", KEY, dark))
-            root = "" if one.scale == 1 else f" ÷ √{1 / one.scale**2:.4g}"
             said["products"] = _("q × k:<br>number by number")
+            root = "" if one.scale == 1 else f" ÷ √{1 / one.scale**2:.4g}"
             said["scaled"] = f"{total}{root}"
-            fit = mark("{score}: how well it fits") if one.bias is None else mark("{score}:<br>how well it fits")
-            said[self.score] = _(fit, score=score)
-            if one.bias is None:
-                said[self.score] = f"{total}{root}<br>{said[self.score]}"
+            fit = _("{score}: the fit", score="<b>" + _("score") + "</b>")
+            said[self.score] = f"{said['scaled']} =<br>{fit}" if one.bias is None else f"=<br>{fit}"
             said["weight"] = _("softmax =<br>{weight}: its share", weight=f"<b>{weight}</b>")
             said["values"] = _("weight × {v}:<br>what is taken", v=_letter("v", VALUE, dark))
         found = [

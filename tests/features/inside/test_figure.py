@@ -88,7 +88,7 @@ def test_the_parts_of_the_row_are_together_the_whole_row(bias: bool, plain: bool
 
 
 @pytest.mark.parametrize(
-    ("scale", "said"), [(32**-0.5, "sum of the row ÷ √32<br>= <b>score</b>"), (1.0, "sum of the row<br>= <b>score</b>")]
+    ("scale", "said"), [(32**-0.5, "row sum ÷ √32 =<br><b>score</b>"), (1.0, "row sum =<br><b>score</b>")]
 )
 def test_a_beginner_reads_by_which_root_the_sum_is_divided(scale: float, said: str) -> None:
     one = analysis.inside(replace(causal(), scale=scale), 0, 0, 4)
