@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import sentence_words
+from bartviz.analysis import head_view, sentence_words
 from bartviz.analysis.corpus_measures import measure_of
 from bartviz.analysis.head_measures import MEASURES
 from bartviz.analysis.head_names import THRESHOLD, UNNAMED, clearest, names
@@ -82,12 +82,7 @@ def notice(measured: Measured, *, threshold: float = THRESHOLD, percents: bool =
     else:
         said = _("{named} of {all} {kind} heads do mainly one thing in this text.", **filled)
     does = [
-        _(
-            "L{layer}H{head} {habit}.",
-            layer=layer,
-            head=head,
-            habit=name.habit if percents else name.does(f"{name.score:.2f}"),
-        )
+        head_view.of_habit(f"L{layer}H{head}", name.habit if percents else name.does(f"{name.score:.2f}"))
         for (layer, head), name in given[:NAMED]
     ]
     rest = count - len(given)

@@ -17,23 +17,18 @@ def messages(
     ``plain``: for a beginner, without positions, sums and the rows of a matrix; ``apart``: of the difference of two
     heads."""
     first = _markup() | _names(attention) | _labels(renormalised=renormalised)
-    said = first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts) | _between()
+    said = first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
     return said | (_plainly() if plain else {}) | (_apart() if apart else {})
 
 
 def _apart() -> Messages:
-    """What the difference of A and B is called, instead of the attention of a head."""
+    """What the difference of A and B is called, instead of the attention of a head; which of them looks more, and
+    where."""
     return {
         "head": _("B minus A"),
         "alone": "{name}",
         "plot": _("{name}: {rows} rows, {columns} columns. Arrow keys move, Enter chooses a row."),
         "cell": _("{row} at {key}: {weight}"),
-    }
-
-
-def _between() -> Messages:
-    """Which of two heads looks more, and where."""
-    return {
         "a_more": _("A looks more"),
         "b_more": _("B looks more"),
         "points": _("{number} percentage points"),

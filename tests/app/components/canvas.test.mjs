@@ -142,8 +142,8 @@ test("a difference says where A looks more, where B does, and by how much", () =
       [0.0001, 0, -0.0001],
     ],
     of = (which) => numbers.ofRows((row, column) => rows[row][column], 3, which);
-  const apart = { ...meta, limit: 1 },
-    simple = { ...plain, limit: 1 };
+  const apart = { ...meta, words: JSON.parse(process.env.APART), limit: 1 },
+    simple = { ...plain, words: JSON.parse(process.env.PLAIN_APART), limit: 1 };
   assert.equal(
     numbers.rowsSaid(simple, [0], of([0])),
     "“a”: A looks more at “x” (by 85 percentage points), B at “y” (by 90 percentage points).",

@@ -44,7 +44,14 @@ def test_the_arithmetic_of_the_browser() -> None:
         "SPLIT": base64.b64encode(data.encode({}, data.split(tiles))).decode(),
         "TILES": json.dumps(tiles[0].tolist()),
     }
-    for name, how in (("WORDS", {}), ("PREDICTING", {"predicts": True}), ("PLAIN", {"predicts": True, "plain": True})):
+    ways: dict[str, dict[str, bool]] = {
+        "WORDS": {},
+        "PREDICTING": {"predicts": True},
+        "PLAIN": {"predicts": True, "plain": True},
+        "APART": {"apart": True},
+        "PLAIN_APART": {"plain": True, "apart": True},
+    }
+    for name, how in ways.items():
         told[name] = json.dumps(messages(attention, **{"predicts": False, "renormalised": False} | how))
     node.run_tests(Path(__file__).with_name("canvas.test.mjs"), **told)
 
@@ -358,13 +365,16 @@ def test_a_map_that_the_browser_lacks_is_sent() -> None:
 
 
 def test_no_word_of_the_canvas_stands_in_its_files(record: Record) -> None:
+    attention = record.attention("cross")
     with speaking("pseudo"):
-        meta, _ = sent(Picture(record.attention("cross"), Shown(record.output)), Choice())
+        meta, _ = sent(Picture(attention, Shown(record.output)), Choice())
+        apart = messages(attention, predicts=True, renormalised=False, apart=True)
     for message in meta["words"].values():
         assert all(form.startswith("⟦") for form in ([message] if isinstance(message, str) else message)), message
     used = set(re.findall(r'data-(?:say|title|label)="(\w+)"', canvas.COMPONENT.html))
     used |= set(re.findall(r'(?:it\.say\("|words\.)(\w+)', canvas.COMPONENT.script))
-    assert used <= meta["words"].keys(), used - meta["words"].keys()
+    assert meta["words"].keys() < apart.keys()
+    assert used <= apart.keys(), used - apart.keys()
     text = re.sub(r"<[^>]*>", " ", canvas.COMPONENT.html)
     assert set(text.split()) <= {"−", "+", "A", "·"}
 
