@@ -55,7 +55,7 @@ def test_configurations_are_possible_and_cannot_be_changed(known: Entry) -> None
 @each
 def test_titles_state_the_size_in_float32(known: Entry) -> None:
     if known.source == "embedded":
-        assert known.title.endswith("ships with bartviz")
+        assert known.title.endswith("· included")
         return
     megabytes = total(known.config) * 4 / 1e6
     stated = f"{megabytes / 1000:.2f} GB" if megabytes >= 1000 else f"{megabytes:.0f} MB"

@@ -306,7 +306,7 @@ def _about(known: Entry | None, loaded: ModelInfo | None, *, is_folder: bool) ->
         trained = _("weights look trained") if loaded.trained else _("weights look untrained")
         size = _("{count:.1f} M parameters", count=loaded.parameters / 1e6)
         told = [] if loaded.trained and not levels.at_least("intermediate") else [trained]
-        return " · ".join((title, *told, size))
+        return " · ".join((title, *told, size)).replace(" ·", "\u00a0·")  # no line begins with a dot
     return f"{title}. {_(known.note)}" if known is not None else f"{title}."
 
 
@@ -391,6 +391,7 @@ def _given(kind: ModelKind, bind: Literal["query-params"] | None) -> None:
 
 def _examples(kind: ModelKind) -> None:
     with st.container(key="examples", gap="small"):
+        show.note(_("Or try:"))
         for number, example in enumerate(examples(st.session_state["model"], kind)):
             label = shorten(f"{example.text} {example.pair}", 66, placeholder=" …")
             st.form_submit_button(
