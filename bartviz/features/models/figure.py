@@ -62,11 +62,11 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
             "fixedrange": True,
             "anchor": "y",
         }
-        layout["annotations"] += _titles(one, f"x{suffix}", gutter, widest, dark)
+        layout["annotations"] += _titles(one, f"x{suffix}", gutter, widest, deepest, dark)
         left += share + gap
     layout["yaxis"] = {
         "range": [-0.6, deepest + 0.4],
-        "title": {"text": _("layer, from below")},
+        "title": {"text": _("layer (counted from the bottom)")},
         "showgrid": False,
         "fixedrange": True,
         "tickvals": _numbered(deepest),
@@ -152,8 +152,8 @@ def _kind(side: str, name: str) -> Kind:
     return "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
 
 
-def _titles(one: Subject, axis: str, gutter: float, widest: int, dark: bool) -> Iterator[dict[str, Any]]:
-    """Above the model's bars its family, name and size, and above each side the name of the side."""
+def _titles(one: Subject, axis: str, gutter: float, widest: int, deepest: int, dark: bool) -> Iterator[dict[str, Any]]:
+    """Above the deepest model's bars, in one line for all, the family, name and size, and above each side its name."""
     side = _side(one)
     middle = side * (gutter + 0.5 * one.sizes.width)
     total = parameter_totals.total(one.rows)
@@ -162,7 +162,7 @@ def _titles(one: Subject, axis: str, gutter: float, widest: int, dark: bool) -> 
         if total >= 1e7
         else _("{count:,.1f} M parameters", count=total / 1e6)
     )
-    top = max(stack.layers for stack in one.stacks) - 0.4
+    top = deepest - 0.4
     small = "<br><span style='font-size:11px'>"  # three fit side by side on a phone
     yield {
         "text": f"<b>{theme.escape(one.sizes.family.title)}</b>"

@@ -19,6 +19,7 @@ from bartviz.families.registry import FAMILIES
 from bartviz.families.t5 import T5
 from bartviz.language import mark
 
+TRIES = 50  # draws of the words that BART's example hides
 BERT_RATE, T5_RATE, SPAN = 0.15, 0.15, 3  # shares of the words, and T5's mean span (Raffel et al. 2020, section 3.1.4)
 
 
@@ -44,7 +45,7 @@ def objectives(text: str, *, seed: int = 0, translation: str | None = None) -> t
         return ()
     found = [_bert(text, seed), _bart(text, seed), _t5(text, seed), _gpt2(text), _pegasus(text)]
     if translation:
-        why = mark("the translation of each sentence, from parallel texts")
+        why = mark("The translation of each sentence, from parallel texts.")
         found.append(Example(MARIAN.name, text, f"<pad> {translation}", f"{translation} </s>", why))
     return tuple(found)
 
@@ -62,15 +63,20 @@ def _bert(text: str, seed: int) -> Example:
     reads = _joined(masked, [seen.get(index, word) for index, word in enumerate(clean)])
     predicts = " … ".join(clean[index] for index in lost)
     why = mark(
-        "only the chosen words are scored: 8 in 10 become [MASK], 1 in 10 another word, and 1 in 10 stays as it is"
+        "Only the chosen words count: of every 10, 8 become [MASK], 1 becomes another word and 1 stays as it is."
     )
     return Example(BERT.name, f"[CLS] {reads} [SEP]", None, predicts, why)
 
 
 def _bart(text: str, seed: int) -> Example:
+    """Spans of words become masks. The last sign stays where it can, so that one sees where the text ends."""
     random = np.random.default_rng(seed)
-    noised = text_infilling(sentence_permutation(text, random).text, random)
-    why = mark("the whole clean text, word by word; a mask may stand for no word, one or several")
+    shuffled = sentence_permutation(text, random).text
+    for _try in range(TRIES):
+        noised = text_infilling(shuffled, random)
+        if noised.text[-1:] == shuffled.rstrip()[-1:]:
+            break
+    why = mark("The whole clean text, word by word. A mask may stand for no word, one or several.")
     return Example(BART.name, f"<s> {noised.text} </s>", f"</s> <s> {text}", f"<s> {text} </s>", why)
 
 
@@ -88,7 +94,7 @@ def _t5(text: str, seed: int) -> Example:
         last = stop
     read.append(text[clean[last].start :] if last < len(clean) else "")
     target = " ".join([*predicts, f"<extra_id_{len(spans)}>"])
-    why = mark("only the hidden words, each span after its sentinel: far fewer tokens than BART writes")
+    why = mark("Only the hidden words, each span after its sentinel: far fewer tokens than BART writes.")
     joined = " ".join(part for part in read if part)
     return Example(T5.name, f"{joined} </s>", f"<pad> {target}", f"{target} </s>", why)
 
@@ -96,14 +102,20 @@ def _t5(text: str, seed: int) -> Example:
 def _gpt2(text: str) -> Example:
     rest = text[words(text)[0].end :].strip()
     return Example(
-        GPT2.name, text, None, rest, mark("each next word from the words before it; in training, at all places at once")
+        GPT2.name,
+        text,
+        None,
+        rest,
+        mark("Each next word from the words before it; in training, at every position at once."),
     )
 
 
 def _pegasus(text: str) -> Example:
     """The sentence that shares most words with the others (F1 instead of ROUGE-1) is removed."""
     clean, spans = words(text), sentences(text)
-    why = mark("a whole sentence, the one that shares most words with the others; the text needs two sentences or more")
+    why = mark(
+        "A whole sentence, the one that shares most words with the others. The text needs two sentences or more."
+    )
     if len(spans) < 2:
         return Example(PEGASUS.name, text, "<pad>", "", why)
     bags = [{word.text.lower() for word in clean[start:stop] if word.text[0].isalnum()} for start, stop in spans]

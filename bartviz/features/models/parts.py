@@ -35,7 +35,7 @@ SETS = {
     "small": (mark("Included here"), learned.MODELS),
     "own": (mark("My choice"), ()),
 }
-BAR = mark("A bar is a layer; its colours divide the layer's parameters. Embeddings are not drawn.")
+BAR = mark("A bar is a layer; its colours show how the layer's parameters are divided. Embeddings are not drawn.")
 WIDER = mark("The longer a bar, the more numbers stand for each token (the model's width).")
 _STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
@@ -76,7 +76,9 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
     widths = {one.sizes.width for one in subjects}
     show.note(f"{_(BAR)} {_(WIDER)}" if len(widths) > 1 else _(BAR))
     if not {one.name for one in subjects} & set(learned.MODELS):
-        hint = _("None of these models ships with this app. Small ones that you can open at once: “{choice}”.")
+        hint = _(
+            "These models are not included in the app. For small ones that you can open right away, choose “{choice}”."
+        )
         show.note(hint.replace("{choice}", _(SETS["small"][0])))
 
 

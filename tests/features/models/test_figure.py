@@ -100,7 +100,7 @@ def test_encoder_and_decoder_stand_apart_with_their_names() -> None:
 def test_a_title_stands_on_its_own_model_and_says_what_it_is() -> None:
     figure = models(["bert-base-uncased", "facebook/bart-base", "gpt2"])
     titles = [note for note in figure.layout.annotations if note.text.startswith("<b>")]
-    assert [note.y for note in titles] == [11.6, 5.6, 11.6]  # the upper edge of the last of 12, 6 and 12 layers
+    assert [note.y for note in titles] == [11.6] * 3  # in one line, above the deepest model
     assert [note.text.split("</b>")[0] for note in titles] == ["<b>BERT", "<b>BART", "<b>GPT-2"]
     assert "bert-base-uncased" in titles[0].text
     sides = [note.text for note in figure.layout.annotations if note not in titles]

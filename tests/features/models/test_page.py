@@ -49,7 +49,7 @@ def test_the_page_says_what_each_shipped_model_learned_below_the_drawing(app: Ap
 
 
 def test_the_page_says_which_models_can_be_opened_at_once(app: App) -> None:
-    said = "None of these models ships with this app. Small ones that you can open at once: “Included here”."
+    said = "For small ones that you can open right away, choose “Included here”."
     assert said in words(app("models"))
     assert said not in words(app("models", models="small"))
     assert said not in words(app("models", models="own", which="bert-tiny-en"))
