@@ -45,7 +45,7 @@ class Shape:
     def plain(self) -> str:
         """The same for a beginner: what a row may see."""
         if self.open == self.cells:
-            return _("sees everything")
+            return _("sees the whole text")
         return _("only looks back (causal)") if self.causal and not self.closed_keys else self.name
 
 
@@ -78,14 +78,15 @@ def notice(record: Record) -> str:
 def plainly(record: Record) -> str:
     """The same for beginners: what a decoder that writes may not see; else as ``notice``."""
     if record.decoder is None:
+        if all(record.attention(kind).mask.all() for kind in record.kinds):
+            return _("The mask hides nothing here: every word may look at every word.")
         return notice(record)
     found = shape(record.decoder.mask)
     if not found.causal:
         return notice(record)
     return _(
-        "The decoder must not look ahead while it writes, so {closed:,} of its {cells:,} cells are closed: a causal "
-        "mask.",
-        closed=found.cells - found.open,
+        "The decoder must not look ahead while it writes, so its causal mask hides {hidden:,} of {cells:,} cells.",
+        hidden=found.cells - found.open,
         cells=found.cells,
     )
 
@@ -101,9 +102,9 @@ def painted(record: Record, kind: Kind) -> str:
     )
 
 
-def row_sentence(attention: Attention, row: int, query: Tokens | None = None) -> str:
+def row_sentence(attention: Attention, row: int, query: Tokens | None = None, *, plain: bool = False) -> str:
     """One or two sentences: which keys this row may attend to, and why not to the others; ``query`` replaces the labels
-    of rows by what they predict.
+    of rows by what they predict. ``plain``: for beginners, who are told how many keys those are where that is enough.
 
     Raises SettingError for a row that does not exist.
     """
@@ -114,6 +115,8 @@ def row_sentence(attention: Attention, row: int, query: Tokens | None = None) ->
     seen = np.flatnonzero(attention.mask[row])  # (open keys,)
     if seen.size == 0:
         return _("{row} cannot look at anything: its weights are uniform and mean nothing.", row=name)
+    if plain and (said := _counted(attention, row, query)):
+        return said
     keys = listed(attention.key.labels, seen)
     if seen.size == attention.shape[3]:
         return plural(
@@ -133,6 +136,45 @@ def row_sentence(attention: Attention, row: int, query: Tokens | None = None) ->
     )
 
 
+def _counted(attention: Attention, row: int, query: Tokens | None) -> str:
+    """How many keys a row may attend to; empty where others are hidden than those that come later."""
+    ahead, padded, other = _hidden(attention, row)
+    if padded or other:
+        return ""
+    token, all_ = in_word(query or attention.query, row), attention.shape[3]
+    writes = attention.kind != "encoder" and query is not None and query is not attention.query
+    if not ahead:
+        if writes:
+            return plural(
+                "To write {token}, the decoder may look at {count:,} token: all that there is.",
+                "To write {token}, the decoder may look at all {count:,} tokens.",
+                all_,
+                token=token,
+            )
+        return plural(
+            "{token} may look at {count:,} token: all that there is.",
+            "{token} may look at all {count:,} tokens.",
+            all_,
+            token=token,
+        )
+    if writes:
+        hidden = plural(
+            "The token that is not yet written is hidden.",
+            "The {count:,} tokens that are not yet written are hidden.",
+            ahead,
+        )
+    else:
+        hidden = plural(
+            "The token that comes later is hidden.", "The {count:,} tokens that come later are hidden.", ahead
+        )
+    numbers = {"token": token, "seen": all_ - ahead, "count": all_}
+    if writes:
+        may = _("To write {token}, the decoder may look at {seen:,} of {count:,} tokens.", **numbers)
+    else:
+        may = _("{token} may look at {seen:,} of {count:,} tokens.", **numbers)
+    return f"{may} {hidden}"
+
+
 def _row_name(attention: Attention, row: int, query: Tokens | None) -> str:
     """The token of an encoder's row; of a decoder's row also whether it is the one that it reads or predicts."""
     predicts = query is not None and query is not attention.query
@@ -147,12 +189,18 @@ def no_row(row: int, rows: int) -> SettingError:
     return SettingError(later("There is no row {row}: choose 0 to {last}.", row=row, last=rows - 1))
 
 
-def _reasons(attention: Attention, row: int) -> list[str]:
-    """Why keys are closed to a row: they come later, no row may attend to them (padding), or a pattern of the model."""
+def _hidden(attention: Attention, row: int) -> tuple[int, int, int]:
+    """How many keys are closed to a row since they come later, since they are padding, which no row may attend to, and
+    by a pattern of the model."""
     hidden = ~attention.mask[row]  # (K,)
     padding = hidden & ~attention.mask.any(axis=0)
     later = hidden & ~padding & (np.arange(hidden.size) > row) & (attention.kind == "decoder")
-    ahead, padded, other = (int(part.sum()) for part in (later, padding, hidden & ~padding & ~later))
+    return int(later.sum()), int(padding.sum()), int((hidden & ~padding & ~later).sum())
+
+
+def _reasons(attention: Attention, row: int) -> list[str]:
+    """Why keys are closed to a row, in words."""
+    ahead, padded, other = _hidden(attention, row)
     parts = [plural("{count:,} token that comes later", "{count:,} tokens that come later", ahead)] * bool(ahead)
     parts += [_("{count:,} of padding, to every row", count=padded)] * bool(padded)
     if other:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from bartviz.analysis import masks
 from bartviz.errors import SettingError
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
 from tests.support import records, stand_in
 
@@ -24,7 +24,7 @@ def test_shapes_by_hand() -> None:
     assert masks.shape(padding).name == "padding"
     assert masks.shape(padding & causal).name == "causal and padding"
     assert [masks.shape(one).plain for one in (full, causal, padding)] == [
-        "sees everything",
+        "sees the whole text",
         "only looks back (causal)",
         "padding",
     ]
@@ -105,9 +105,25 @@ def test_notice_counts_the_cells_of_each_kind() -> None:
 
 def test_beginners_are_told_what_a_writing_decoder_may_not_see() -> None:
     record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
-    assert "6 of its 16 cells are closed: a causal mask" in masks.plainly(record)
+    assert "its causal mask hides 6 of 16 cells" in masks.plainly(record)
     reads = records.encoder_only()
-    assert masks.plainly(reads) == masks.notice(reads)
+    assert "hides nothing" in masks.plainly(reads)
+
+
+def test_beginners_are_told_how_many_tokens_a_row_may_look_at() -> None:
+    record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
+
+    def said(kind: Kind, row: int) -> str:
+        return masks.row_sentence(record.attention(kind), row, record.rows(kind, "predicts"), plain=True)
+
+    assert said("encoder", 1) == "“a” may look at all 3 tokens."
+    assert said("decoder", 1) == (
+        "To write “c” of “bcd”, the decoder may look at 2 of 4 tokens. The 2 tokens that are not yet written are hidden."
+    )
+    assert said("decoder", 2).endswith("The token that is not yet written is hidden.")
+    assert said("cross", 1) == "To write “c” of “bcd”, the decoder may look at all 3 tokens."
+    own = records.encoder_decoder(padding=1).attention("encoder")
+    assert masks.row_sentence(own, 0, plain=True) == masks.row_sentence(own, 0)  # which says what is hidden
 
 
 def test_the_sentence_of_painting_is_about_the_mask_that_is_painted() -> None:

@@ -49,7 +49,7 @@ def expect_whole(page: Page, part: Locator) -> None:
 
 def test_a_level_is_remembered_on_the_next_page_and_in_the_address(visit: Open, server: str) -> None:
     page = visit(f"{server}/masks")
-    expect(page.get_by_text("A square shows which word may look at which.")).to_be_visible()
+    expect(page.get_by_text("Each square shows which words may look at which.")).to_be_visible()
     assert "level=" not in page.url
     page.get_by_role("button", name="Display").click()
     page.get_by_role("radio", name="Expert").click()

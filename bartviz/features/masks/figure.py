@@ -26,7 +26,7 @@ View = Literal["pattern", "additive", "weights"]
 VIEWS: tuple[View, ...] = get_args(View)
 SIDE = 200  # cells along a side of a square; above, a cell represents a block and is open where any of it is
 WRITTEN = 100  # cells: up to this many have their number written in them
-_TITLES: dict[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention")}
+TITLES: dict[Kind, str] = {"encoder": mark("Encoder"), "decoder": mark("Decoder"), "cross": mark("Cross-attention")}
 SHORT = {"-10,000": "−10⁴", "-1e9": "−10⁹", "lowest": "−∞", "-inf": "−∞"}  # in a cell; the pointer shows all digits
 LARGEST, LEAST = 9.0, 5.5  # pixels of the type in cells; smaller, nothing is written
 
@@ -87,7 +87,7 @@ def masks(
         )
         for kind in record.kinds
     ]
-    named = [_(_TITLES[kind]) for kind in record.kinds]
+    named = [_(TITLES[kind]) for kind in record.kinds]
     if view == "weights":
         places = (_place(record.attention(kind), layer, head) for kind in record.kinds)
         named = [f"{title}, L{one}H{two}" for title, (one, two) in zip(named, places, strict=True)]

@@ -21,7 +21,7 @@ from bartviz.errors import BartvizError, NotFetched
 from bartviz.features.masks import parts_batch as batch
 from bartviz.features.masks import parts_downloads as downloads
 from bartviz.features.masks import parts_squares
-from bartviz.features.masks.figure import SharedSize, View, shared_size, square
+from bartviz.features.masks.figure import TITLES, SharedSize, View, shared_size, square
 from bartviz.features.masks.figure_patterns import gallery, row_bars
 from bartviz.language import _, mark
 from bartviz.record.attention import Attention, Kind
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 NUMBER_NAMES: Mapping[str, str] = {name: "-3.4e38" if name == "lowest" else name for name in mask_value.NUMBERS}
 ADDED: View = "additive"
 VIEW_NAMES: Mapping[View, str] = {
-    "pattern": mark("open and closed"),
+    "pattern": mark("what is hidden"),
     ADDED: mark("numbers added"),
     "weights": mark("weights"),
 }
@@ -45,8 +45,8 @@ TEXTS = ("The cat sleeps.", "Yes!")
 OLDER = ("row_decoder", "row_cross", "row_encoder")  # address words of links in which each square had its own row
 _BATCH = "_masks_batch"
 _HINT = mark(
-    "Open and closed cells; the numbers that the formula adds; the weights that remain in a head; or a mask of your "
-    "own, with which the model then runs."
+    "The cells that a mask hides; the numbers that the formula adds; the weights that remain in a head; or a mask of "
+    "your own, with which the model then runs."
 )
 
 
@@ -74,15 +74,9 @@ def choose(record: Record) -> Shown | None:
         return None
     view = cast("View", word)
     if view == "pattern" and not levels.at_least("intermediate") and not page_hooks.current().leads():
-        do = [_("Touch a row to see which tokens it may look at.")]
+        do = [_("Touch a row to see how much it may look at.")]
         if not all(record.attention(kind).mask.all() for kind in record.kinds):
-            do.insert(
-                0,
-                _(
-                    "Where a cell is coloured, the token of its row may look at that of its column; where it is "
-                    "hatched, it may not."
-                ),
-            )
+            do.insert(0, _("Coloured: the word of the row may look at the word of the column. Hatched: it is hidden."))
         with naming:
             show.what_to_do(" ".join(do))
     shapes = [record.attention(kind).shape for kind in record.kinds]
@@ -129,7 +123,7 @@ def squares(record: Record, shown: Shown) -> None:
     drawn = [
         parts_squares.square(
             record.attention(kind),
-            f"{sentence_words.kind_alone(kind)}: {shapes[kind].name if told else shapes[kind].plain}",
+            f"{_(TITLES[kind])}: {shapes[kind].name if told else shapes[kind].plain}",
             view=shown.view,
             number=shown.number,
             layer=shown.layer,
@@ -137,6 +131,7 @@ def squares(record: Record, shown: Shown) -> None:
             query=record.rows(kind, shown.reading),
             colors=pick.colors_of_words(record).sides(kind, shown.reading),
             partners=_partners(record, shown.reading) if kind == "encoder" else (),
+            plain=not told,
         )
         for kind in record.kinds
     ]

@@ -22,7 +22,7 @@ from bartviz.drawing import theme
 from bartviz.drawing.colors import word_palette, word_places
 from bartviz.features.masks.figure import SHORT, SIDE, View
 from bartviz.language import _, mark
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, Kind
 from bartviz.text.tokens import Tokens
 
 _FILES = Path(__file__).parent
@@ -106,13 +106,14 @@ def square(
     own: Bools | None = None,
     colors: tuple[Numbers, Numbers] | None = None,
     partners: Sequence[int] = (),
+    plain: bool = False,
 ) -> dict[str, Any]:
     """One square: plain JSON, whose texts the component escapes. Above ``SIDE`` cells a side, a cell is a block, and
     open where any of it is; its weight is the largest in it.
 
     ``own``: the model's own mask, where the attention's is one that is painted. ``colors``: those of the words of rows
     and columns, as of ``pick.colors_of_words``; blocks of cells have none. ``partners``: of the encoder's
-    square, its row for each row of the decoder, -1 for none.
+    square, its row for each row of the decoder, -1 for none. ``plain``: its sentences are those for a beginner.
     """
     rows = query or attention.query
     step = math.ceil(max(attention.mask.shape) / SIDE)
@@ -131,6 +132,7 @@ def square(
         "title": title,
         "rows": list(rows.labels[::step]),
         "columns": list(attention.key.labels[::step]),
+        "axes": [_(text) for text in _axes(attention.kind, predicts=rows is not attention.query)],
         "row_special": np.flatnonzero(rows.special[::step]).tolist(),
         "column_special": np.flatnonzero(attention.key.special[::step]).tolist(),
         "row_colors": word_places(row_colors),
@@ -144,8 +146,16 @@ def square(
         "written": written,
         "stops": [list(theme.stops(attention.kind)), list(theme.stops(attention.kind, dark=True))],
         "partners": list(partners) if step == 1 else [],
-        "say": [masks.row_sentence(attention, each, query) for each in range(0, len(rows.labels), step)],
+        "say": [masks.row_sentence(attention, each, query, plain=plain) for each in range(0, len(rows.labels), step)],
     }
+
+
+def _axes(kind: Kind, *, predicts: bool) -> tuple[str, str]:
+    """What the rows and the columns of a square are; ``predicts``: rows are named by what the decoder writes next, so
+    that they begin later than its columns."""
+    if kind == "encoder" or not predicts:
+        return mark("word ↓"), mark("looks at →")
+    return mark("to write ↓"), mark("so far →") if kind == "decoder" else mark("looks at →")
 
 
 def _text(cells: Bools) -> str:

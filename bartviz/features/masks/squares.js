@@ -1,9 +1,9 @@
 // Masks as squares of cells: point at a row to read what it may see; one that is painted is changed by click and drag,
 // and each stroke can be undone.
 // data is UTF-8 JSON: {words, paint, plain: for a beginner, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
-// row_colors, column_colors: places on the palette of words, -1 for none, palette: [light, dark], cells: "0110...",
-// own: the model's cells where they are painted, values: thousandths or none, sign, written: a text for each cell or none,
-// stops: [light, dark], say: a sentence for each row, partners: the row here for each row of the decoder, -1 for none;
+// axes: what rows and columns are, row_colors, column_colors: places on the palette of words, -1 for none, palette:
+// [light, dark], cells: "0110...", own: the model's cells where they are painted, values: thousandths or none, sign,
+// written: a text for each cell or none, stops: [light, dark], say: a sentence for each row, partners: the row here for each row of the decoder, -1 for none;
 // empty where the rows are the decoder's}]}
 
 import { css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
@@ -34,17 +34,19 @@ const GAP = 28, // pixels between squares
   READABLE = 13, // pixels of a cell, from which squares stand beside each other
   NARROW = 560, // pixels, below which squares stand one under the other
   LETTER = 0.62, // of a size of type: how wide a letter is
-  TILT = Math.PI / 4;
+  TILT = Math.PI / 3, // so that slanted labels stay apart above narrow columns
+  CAPTION = 11; // pixels of the type that says what rows and columns are
 
 /** The room around the cells that all squares share, how many stand in a line, and how large their cells are.
- *  most: the largest number of columns; label: the pixels of the widest labels of rows and columns, and of those of the
- *  last columns, which reach over the right side. */
+ *  The captions of the axes stand above the labels of the rows, left of those of the columns.
+ *  most: the largest number of columns; label: the pixels of the widest labels of rows and columns, of those of the
+ *  last columns, which reach over the right side, and of the captions. */
 export function layout(width, count, most, label, scale = 1, largest = LARGEST) {
-  const top = Math.min(label.column, 120 * scale) * Math.sin(TILT) + 20 * scale,
+  const top = Math.max(Math.min(label.column, 120 * scale) * Math.sin(TILT) + 20 * scale, 3 * CAPTION * scale),
     overhang = Math.min(label.over, 120 * scale) * Math.cos(TILT);
   const of = (perLine) => {
     const room = (width - GAP * (perLine - 1)) / perLine,
-      left = Math.min(label.row, 0.34 * room) + BESIDE + 3;
+      left = Math.max(Math.min(label.row, 0.34 * room), label.caption) + BESIDE + 3;
     return { perLine, left, top, cell: clamp((room - left - overhang) / most.columns, 1, largest * scale) };
   };
   if (width < NARROW) return of(1);
@@ -106,6 +108,8 @@ class Square {
   rows = [];
   /** @type {string[]} */
   columns = [];
+  /** @type {[rows: string, columns: string]} what rows and columns are */
+  axes = ["", ""];
   /** @type {number[]} */
   row_special = [];
   /** @type {number[]} */
@@ -371,6 +375,10 @@ class Square {
     const chosen = paint && !this.hover ? null : this.shown;
     context.textBaseline = "middle";
     context.textAlign = "right";
+    context.font = `${CAPTION * scale}px ${theme.font}`;
+    context.fillStyle = theme.faint;
+    for (const [line, text] of this.axes.entries())
+      context.fillText(text, left - BESIDE - 1, top - (0.9 + 1.25 * line) * CAPTION * scale);
     for (const row of labelled(this.rows.length, cell, size, chosen)) {
       context.save();
       context.translate(left - BESIDE - 1, top + (row + 0.5) * cell);
@@ -456,6 +464,11 @@ class View {
     this.theme = themeOf(this.root);
     this.scale = typeSize(this.root);
     const context = this.squares[0].canvas.getContext("2d");
+    context.font = `${CAPTION * this.scale}px ${this.theme.font}`;
+    const caption = widest(
+      context,
+      this.squares.flatMap(({ axes }) => axes),
+    );
     context.font = `${13 * this.scale}px ${this.theme.mono}`;
     this.hatch = hatching(context, this.theme.hatch);
     const all = (name) => this.squares.map((square) => square[name]);
@@ -471,6 +484,7 @@ class View {
           context,
           all("columns").flatMap((columns) => columns.slice(-2)),
         ),
+        caption,
       },
       this.scale,
       this.paint ? PAINTED : LARGEST,

@@ -11,14 +11,20 @@ import {
   partnerOf,
 } from "../../../bartviz/features/masks/squares.js";
 
-const LABEL = { row: 60, column: 60, over: 30 };
+const LABEL = { row: 60, column: 60, over: 30, caption: 50 };
 
 test("three squares of a short text stand in one line and fill it", () => {
   const { perLine, left, cell } = layout(935, 3, { columns: 9 }, LABEL);
   assert.equal(perLine, 3);
   const room = (935 - 2 * 28) / 3;
-  assert.ok(left + 9 * cell + 30 * Math.cos(Math.PI / 4) <= room + 1e-9);
+  assert.ok(left + 9 * cell + 30 * Math.cos(Math.PI / 3) <= room + 1e-9);
   assert.ok(9 * cell > 0.65 * room);
+});
+
+test("there is room for the captions of the axes beside short labels", () => {
+  const { left, top } = layout(935, 1, { columns: 3 }, { row: 8, column: 8, over: 8, caption: 50 });
+  assert.ok(left > 50);
+  assert.ok(top >= 30);
 });
 
 test("cells of a longer text stay large enough, two squares in a line; of a very long one they are small", () => {

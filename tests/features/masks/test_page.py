@@ -66,11 +66,11 @@ def test_beginners_see_the_numbers_that_are_added_only_where_a_link_asks_for_the
 
 
 def test_beginners_are_told_what_hatched_means_where_a_cell_is(record: Record) -> None:
-    assert "where it is hatched, it may not. Touch a row" in words(opened(record, level="beginner"))
+    assert "Hatched: it is hidden. Touch a row" in words(opened(record, level="beginner"))
     assert "Touch a row" not in words(opened(record, level="beginner", view="weights"))
     said = words(opened(records.encoder_only(), level="beginner"))
     assert "Touch a row" in said
-    assert "hatched" not in said
+    assert "Hatched" not in said
 
 
 def test_row_of_the_address_is_framed(record: Record) -> None:
@@ -97,8 +97,10 @@ def test_rows_of_a_decoder_are_named_as_on_the_page_heads(record: Record) -> Non
     expected = f"The row that predicts “{record.output.labels[2]}” may look at 3 tokens: “</s>” “<s>” “Ich”."
     assert square["say"][2].startswith(expected)
     assert square["rows"] == list(record.output.labels)
+    assert square["axes"] == ["to write ↓", "so far →"]
     square = sent(opened(record, reading="reads"))["squares"][1]
     assert square["say"][0].startswith("The row that reads “</s>” may look at 1 token: “</s>”.")
+    assert square["axes"] == ["word ↓", "looks at →"]
 
 
 @pytest.mark.parametrize("older", ["row_encoder", "row_decoder", "row_cross"])
@@ -267,7 +269,7 @@ def test_the_heading_speaks_of_the_mask_that_is_painted(monkeypatch: pytest.Monk
     one = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
     said = words(opened(one, view="draw", mask_of="cross"))
     assert "12 of 12 cells open" in said  # 4 rows of the output, 3 columns of the source
-    assert "cells are closed" not in said
+    assert "mask hides" not in said
     assert "10 of 16 cells open" in words(opened(one, view="draw", mask_of="decoder"))
 
 
