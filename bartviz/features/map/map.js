@@ -13,6 +13,8 @@ const MOST_BEHIND = 11; // layers whose edges are drawn behind the first
 const ENDS = ["scores", "word", "gaps", "pair"]; // what boxes of the last column give
 const ONE_LINE = 8; // small maps beside each other, at most
 const AIR = 8; // pixels below the map
+const BACK = 10; // pixels between the last column and the line that leads back
+const BELOW = 20; // pixels between the end of a layer and the line that leaves it
 const GROWS = 260; // milliseconds in which a box grows into its page
 
 /** The colours of one small map, (h, w) RGBA: from nothing to the colour, by the root of the weight, so that one of a
@@ -48,6 +50,18 @@ export function connection(from, to) {
   return {
     line: `M${x},${y} C${middle},${y} ${middle},${end} ${to.x - 2},${end}`,
     tip: `M${to.x - 11},${end - 6} L${to.x - 2},${end} L${to.x - 11},${end + 6}`,
+  };
+}
+
+/** The line from the right side of a box, up beside what stands above it, to the right side of another one that is
+ *  further left, and its tip. */
+export function wayBack(from, to) {
+  const x = from.x + from.width,
+    end = to.x + to.width,
+    y = to.y + to.height / 2;
+  return {
+    line: `M${x},${from.y + from.height / 2} h${BACK} V${y} H${end + 3}`,
+    tip: `M${end + 12},${y - 6} L${end + 3},${y} L${end + 12},${y + 6}`,
   };
 }
 
@@ -201,13 +215,18 @@ class View {
     const to = end && place(end),
       stack = second ?? first,
       last = stack.lastElementChild;
-    const from = to && (last.matches(".box") ? place(last) : { ...place(stack), y: to.y, height: to.height });
+    const ofLayers = ({ y, height }) => ({ ...place(stack), y: y + height - 2 * BELOW, height: 2 * BELOW }); // after the last sum
+    const from = to && (last.matches(".box") ? place(last) : ofLayers(place(last)));
     this.connect("out", from, to);
+    const word = this.columns.querySelector(".ends > [data-gives='word']"),
+      soFar = stack.querySelector("[data-gives='tokens']"),
+      above = word && soFar && place(word.parentElement).y > place(soFar).y + place(soFar).height;
+    this.connect("back", above && place(word), above && place(soFar), wayBack);
   }
 
   /** Draw the connection of this name between two places, or none. */
-  connect(name, from, to) {
-    const { line, tip } = from && to ? connection(from, to) : { line: "", tip: "" };
+  connect(name, from, to, drawn = connection) {
+    const { line, tip } = from && to ? drawn(from, to) : { line: "", tip: "" };
     this.root.querySelector(`.line.${name}`).setAttribute("d", line);
     this.root.querySelector(`.tip.${name}`).setAttribute("d", tip);
   }

@@ -195,7 +195,7 @@ def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: 
     ]
     shown = ("decoding", {"output_layer": "true"}) if steps else ("", {})
     output = Box(_("Output layer and softmax"), *shown, gives="scores")
-    word = _("Next token, appended to the output") if both else _("Next token, appended to the text")
+    word = _("Next token, appended to “Output so far”") if both else _("Next token, appended to “Text so far”")
     return Column(
         "decoder",
         info.decoder_layers,

@@ -39,7 +39,7 @@ class Tensor:
 
 def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> Tensor:
     """What leaves this box of this column for the record's text. ``plain``: without candidates that are written as a
-    likelier one is, else those are numbered; and without shapes that only experts read."""
+    likelier one is, else those are numbered; and with words instead of shapes that only experts read."""
     tokens = read(record, column.stack)
     count, width, step = len(tokens), record.model.width, first_word(record)
     match box.gives:
@@ -50,11 +50,11 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            shape = _("mean") if plain else _attention_shape(record, box.kind)
+            shape = _("their mean") if plain else _attention_shape(record, box.kind)
             return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
             shape = _(
-                "{vocabulary:,} scores, here after “{token}”",
+                "{vocabulary:,} scores for the token after “{token}”",
                 vocabulary=record.model.vocabulary,
                 token=tokens.labels[step.row],
             )
@@ -70,7 +70,11 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(bars=((_("it follows"), follows), (_("it does not"), other)))
         case "pair":
             return Tensor(_("only for two texts"))
-        case "states" if width and not (plain and box.page == "inputs"):
+        case "states" if plain and box.page == "inputs":
+            return Tensor(_("lists of numbers"))
+        case "states" if plain and box.page == "inside":  # feed-forward
+            return Tensor(_("each token by itself"))
+        case "states" if width:
             return Tensor(_("{count} × {width} numbers", count=count, width=width))
     return Tensor()
 

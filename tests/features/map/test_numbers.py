@@ -42,7 +42,7 @@ def test_bart_has_an_encoder_and_a_decoder_with_post_norm() -> None:
         "Feed-forward, GELU",
         "Add, then LayerNorm",
         "Output layer and softmax",
-        "Next token, appended to the output",
+        "Next token, appended to “Output so far”",
     ]
 
 
@@ -59,7 +59,7 @@ def test_t5_normalises_before_each_part_and_after_the_last_layer() -> None:
     assert texts(encoder)[1:5] == ["Embeddings: token", "LayerNorm", "Self-attention, 4 heads", "Add"]
     assert texts(encoder)[-2] == "LayerNorm"
     assert [len(group) for group in decoder.layer] == [3, 3, 3]
-    assert texts(decoder)[-3:] == ["LayerNorm", "Output layer and softmax", "Next token, appended to the output"]
+    assert texts(decoder)[-3:] == ["LayerNorm", "Output layer and softmax", "Next token, appended to “Output so far”"]
 
 
 def test_bert_is_an_encoder_with_segments_and_gpt2_a_decoder_without_cross_attention() -> None:

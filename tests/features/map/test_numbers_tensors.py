@@ -57,13 +57,13 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     assert step is not None
     scores = given["decoder", "Output layer and softmax"]
     after = record.attention("decoder").query.labels[step.row]
-    assert scores.shape == f"{record.model.vocabulary:,} scores, here after “{after}”"
+    assert scores.shape == f"{record.model.vocabulary:,} scores for the token after “{after}”"
     *likeliest, (others, rest) = scores.bars
     kept = step.candidates[:5]
     assert likeliest == [(one.label, one.probability) for one in kept]
     assert others == "others"
     assert rest == pytest.approx(1 - sum(one.probability for one in kept))
-    assert given["decoder", "Next token, appended to the output"].tokens == (step.chosen.label,)
+    assert given["decoder", "Next token, appended to “Output so far”"].tokens == (step.chosen.label,)
 
 
 def test_the_word_that_is_shown_is_the_first_that_the_model_chose() -> None:
