@@ -30,6 +30,7 @@ _LONGEST = "cross-attention"  # on a phone it has no room beside that of three o
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
 _STRIP = 0.005, 0.05  # of a stack's parameters: from there a part is seen, and from there it has room for its name
 _LEGIBLE = {"minsize": 12, "mode": "hide"}  # what does not fit is left to the pointer
+_AIR = "\u200b\u2005"  # a quarter of an em between a frame and its heading, which the first sign keeps from being cut
 _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 
@@ -149,6 +150,17 @@ def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[
     }
 
 
+def hatched(rows: Sequence[Parameter], *, dark: bool = False) -> tuple[tuple[str, ...], int]:
+    """What is hatched, since it is used in several places: its colour with the hatching, as a background of CSS, and
+    how many parameters it has, each counted once; no colour where nothing is."""
+    used = {matrix.name for matrix in parameter_totals.shared(rows)}
+    found = [row for row in rows if row.count and row.layer is None and row.name in used]
+    line = theme.palette(dark).faint
+    colors = dict.fromkeys(_color(row, dark) for row in found)
+    striped = (f"repeating-linear-gradient(135deg, {line} 0 1px, {color} 1px 4px)" for color in colors)
+    return tuple(striped), parameter_totals.total(found)
+
+
 def strips(rows: Sequence[Parameter], *, dark: bool = False) -> tuple[tuple[str, ...], int]:
     """What is drawn as strips too narrow for a name, all beside layers: their colours, and how many parameters."""
     colors: dict[str, None] = {}
@@ -161,6 +173,12 @@ def strips(rows: Sequence[Parameter], *, dark: bool = False) -> tuple[tuple[str,
                 colors[_component_color(component, dark)] = None
                 found += count
     return tuple(colors), found
+
+
+def _component_title(component: str) -> str:
+    """The name of a part of the model, as in the table beside the map."""
+    shared = component == "shared"
+    return sentence_words.capitalized(_("shared embeddings") if shared else matrix_titles.title(component))
 
 
 def _component_color(component: str, dark: bool) -> str:
@@ -195,6 +213,8 @@ def level_of(drawn: Sequence[Area], opened: str | None) -> str:
 
 def _written(area: Area, level: str) -> str:
     """What stands on an area; on a matrix of the area that fills the map, where there is room, its shape, too."""
+    if area.row is None and area.id.count("/") < 2:  # a heading, which would touch its frame
+        return f"{_AIR}{area.text}"
     if area.row is None or area.parent != level:
         return area.text
     name, *others = area.text.split("<br>")
@@ -214,7 +234,7 @@ def _areas(rows: Sequence[Parameter], title: str, counts: bool, dark: bool) -> I
     yield Area("model", "", label, label, total, name, theme.palette(dark).background)
     for component, mine in _grouped(counted, lambda row: row.component):
         size, color = sum(row.count for row in mine), _component_color(component, dark)
-        name = sentence_words.capitalized(matrix_titles.title(component))
+        name = _component_title(component)
         label = f"{name} · {short(size)}"
         yield Area(component, "model", label, label, size, name, color, said=name)
         layers = Counter(row.name for row in rows if row.component == component)
@@ -233,7 +253,7 @@ def _layers(
 
     ``layers``: how many layers use a matrix; more than one only in ALBERT.
     """
-    component, title = mine[0].component, sentence_words.capitalized(matrix_titles.title(mine[0].component))
+    component, title = mine[0].component, _component_title(mine[0].component)
     few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
     for place, held in _grouped(mine, _place):
         where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])

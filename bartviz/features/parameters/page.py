@@ -97,8 +97,8 @@ def one(chosen: ui.Chosen, lead: DeltaGenerator) -> partial[go.Figure]:
             open_area.path(tree, opened)
         show.figure(drawn, key="parameters", alt=_("Areas of {model}: {notice}", model=chosen.title, notice=notice))
         open_area.listen()
-        ui.legend(rows)
     with right:
+        ui.legend(rows)
         if whole:
             ui.numbers(rows, detailed=detailed())
         else:

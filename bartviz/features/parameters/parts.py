@@ -22,7 +22,7 @@ from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.features.parameters import parts_open as open_area
-from bartviz.features.parameters.figure import Area, areas, level_of, shape, short, strips
+from bartviz.features.parameters.figure import Area, areas, hatched, level_of, shape, short, strips
 from bartviz.features.parameters.figure import legend as parts_of_layers
 from bartviz.features.parameters.figure import parameters as figure
 from bartviz.features.parameters.figure_costs import bytes_text
@@ -137,11 +137,13 @@ def treemap(
 
 
 def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
-    """The colours of the parts of a layer, and of what has no room for a name; ``counted``: with their parameters
-    in all layers, and the share of these."""
+    """The colours of the parts of a layer, of what is hatched, and of what has no room for a name. ``counted``: with
+    their parameters in all layers, and the share of these."""
     total, dark = parameter_totals.total(rows), page.dark()
     found = {matrix_titles.title(part): held for part, held in parts_of_layers(rows, dark=dark).items()}
-    narrow = strips(rows, dark=dark)
+    shared, narrow = hatched(rows, dark=dark), strips(rows, dark=dark)
+    if shared[0]:
+        found[_("used in several places")] = shared
     if narrow[1]:
         found[_("other (narrow strips)")] = narrow
     entries = {}
