@@ -41,14 +41,18 @@ def alike(
     left, right = (values["one"], values["other"])[:: 1 if own.model.kind == "encoder" else -1]  # as they are drawn
     named = levels.at_least("intermediate")  # a beginner finds their names in the lists
     said = [
-        _("Of all their heads, these two look at the text most alike: {one} and {other}.", one=left, other=right)
+        _(
+            "Of all their heads, these two look at the text in the most similar way: {one} and {other}.",
+            one=left,
+            other=right,
+        )
         if looked_at is None and named
-        else _("Of all their heads, these two look at the text most alike.")
+        else _("Of all their heads, these two look at the text in the most similar way.")
         if looked_at is None
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(titles) == 2 and titles[0] == titles[1]:
-        said.append(_("Both are named after what they do: “{name}”.", name=titles[0]))
+        said.append(_("Both are named for what they do: “{name}”.", name=titles[0]))
     if named:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)
@@ -76,6 +80,7 @@ def main() -> None:
         above = st.columns(2, gap="large")
     with maps:
         below = st.columns(2, gap="large")
+        marks = show.place("side_marks")
     with above[0]:
         left = parts.side(record, "encoder")
     with above[1]:
@@ -98,4 +103,6 @@ def main() -> None:
             if run is not None:
                 chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
                 parts.map_of(run, side, chosen, word, right if run is left else left)
+    with marks:
+        show.note(" ".join(parts.marks([run for run in (left, right) if run is not None])))
     levels.explain("side")

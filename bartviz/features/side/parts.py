@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import head_names, head_view, sentence_words
+from bartviz.analysis import head_names, head_view, inputs, sentence_words
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
@@ -31,6 +31,8 @@ from bartviz.serving import request as requests
 from bartviz.serving.request import Request
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bartviz.models.model import Model
     from bartviz.serving.gate import Ticket
 
@@ -41,7 +43,7 @@ CELLS = 16  # along a side of a small square, at most
 MEANINGS: dict[Kind, str] = {
     "encoder": mark("reads in both directions"),
     "decoder": mark("writes from left to right"),
-    "cross": mark("looks at all of the text that was read"),
+    "cross": mark("looks at all of the text"),
 }
 
 
@@ -80,11 +82,15 @@ def squares(record: Record) -> None:
         attention = record.attention(kind)
         opened, cells = numbers.seen(attention)
         said = _("{opened} of {cells} cells are open", opened=f"{opened:,}", cells=f"{cells:,}")
-        name, meaning = html.escape(sentence_words.kind_alone(kind)), html.escape(_(MEANINGS[kind]))
+        name = html.escape(sentence_words.capitalized(sentence_words.before_noun(kind)))
+        meaning = html.escape(_(MEANINGS[kind]))
         drawn.append(
             f"<figure data-kind='{kind}'>{_square(attention.mask, said)}"
             f"<figcaption><b>{name}</b> {meaning}<br><small>{html.escape(said)}</small></figcaption></figure>"
         )
+    if record.decoder is None and record.model.family in FAMILIES:
+        none = _("no decoder: {family} does not write", family=FAMILIES[record.model.family].title)
+        drawn.append(f"<figure class='bv-none'><figcaption>{html.escape(none)}</figcaption></figure>")
     title = html.escape(record.model.name)
     st.html(f"<h3 class='bv-side-model'>{title}</h3><div class='bv-mask-squares'>{''.join(drawn)}</div>")
 
@@ -95,6 +101,20 @@ def _square(mask: Bools, said: str) -> str:
     cells = "".join(f"<i{' class=open' if is_open else ''}></i>" for is_open in small.ravel().tolist())
     style = f"grid-template-columns: repeat({small.shape[1]}, 1fr)"
     return f"<div role='img' aria-label='{html.escape(said)}' style='{style}'>{cells}</div>"
+
+
+def marks(records: Sequence[Record]) -> list[str]:
+    """What is written in the maps but not in the text: the tokens around it, and small letters for capital ones."""
+    said = inputs.marks_sentence([record.source for record in records])
+    small = [record.model.name for record in records if _small(record)]
+    return [said] * bool(said) + [_("{model} reads only small letters.", model=name) for name in small]
+
+
+def _small(record: Record) -> bool:
+    """Whether the tokenizer has made all capital letters of the text small."""
+    tokens = record.source
+    read = "".join(label for label, special in zip(tokens.labels, tokens.special, strict=True) if not special)
+    return record.source_text != record.source_text.lower() and read == read.lower()
 
 
 def head_of(record: Record, side: str, first: Head) -> Head:
