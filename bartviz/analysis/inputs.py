@@ -167,7 +167,9 @@ def pieces_sentence(tokens: Tokens) -> str:
     if longest is None:
         whole = plural("{count} for a word or punctuation mark", "{count} for words and punctuation marks", inside)
         return _(
-            "The model gets {ids} numbers and no letters: {whole}, {special}. No word is cut.", whole=whole, **filled
+            "The model gets {ids} numbers and no letters: {whole}, {special}. No word had to be split.",
+            whole=whole,
+            **filled,
         )
     cut = plural(
         "{pieces} for the pieces of {count} word",
@@ -186,12 +188,32 @@ def pieces_sentence(tokens: Tokens) -> str:
 
 def most_cut(tokens: Tokens) -> tuple[str, int] | None:
     """The word that is cut into most pieces, and how many; None where no word is cut."""
-    counts = pieces_of_words(tokens)
-    longest = max(counts, key=lambda word: counts[word], default=None)
-    if longest is None or counts[longest] == 1:
-        return None
-    labels = [label for label, word in zip(tokens.labels, tokens.words, strict=True) if word == longest]
-    return "".join(label.removeprefix(CONTINUES) for label in labels), counts[longest]
+    return max(cut_words(tokens), key=lambda found: found[1], default=None)
+
+
+def cut_words(tokens: Tokens) -> list[tuple[str, int]]:
+    """The words that are cut into pieces, in their order, and into how many."""
+    found = []
+    for word, count in pieces_of_words(tokens).items():
+        labels = [label for label, one in zip(tokens.labels, tokens.words, strict=True) if one == word]
+        if count > 1:
+            found.append(("".join(label.removeprefix(CONTINUES) for label in labels), count))
+    return found
+
+
+def marks_sentence(texts: Sequence[Tokens]) -> str:
+    """What the special tokens around these texts are; empty where one has others, or none."""
+    found: dict[str, None] = {}
+    for tokens in texts:
+        at = tokens.special.nonzero()[0].tolist()
+        if len(at) != 2 or at != [0, len(tokens) - 1]:
+            return ""
+        found |= dict.fromkeys(tokens.labels[place] for place in at)
+    *names, last = found or [""]
+    if not names:
+        return ""
+    quoted = ", ".join(f"“{name}”" for name in names)
+    return _("{names} and “{last}” mark where the text begins and ends.", names=quoted, last=last)
 
 
 @dataclass(frozen=True)

@@ -286,13 +286,13 @@ def legend(ribbons: Ribbons) -> str:
     """A legend for the two lines and the ribbons between them."""
     if ribbons.given:
         return _(
-            "Above, the text that the model read; below, the output that was given to it, not its own. Ribbons show "
-            "where one of its attention heads looked at each word's step."
+            "The top row is the text that the model read; the bottom row is the output that was given to it, not its "
+            "own. Ribbons show where one of its attention heads looked at each word's step."
         )
     if ribbons.head.kind == "cross":
         return _(
-            "Above, the text that the model read; below, its output. Ribbons show where one of its attention heads "
-            "looked for each word."
+            "The top row is the text that the model read; the bottom row is what it wrote. Ribbons show where one of "
+            "its attention heads looked for each word."
         )
     return _(
         "The text that the model read, twice. Ribbons show where one of its attention heads looks from each word of "

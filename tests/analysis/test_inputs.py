@@ -57,11 +57,14 @@ def test_the_sentence_about_the_pieces() -> None:
 def test_the_numbers_of_the_sentence_add_up_where_no_word_is_cut() -> None:
     tokens = stand_in.tokens(["<s>", " a", " cat", ".", "</s>"])
     assert inputs.pieces_sentence(tokens) == (
-        "The model gets 5 numbers and no letters: 3 for words and punctuation marks, 2 for special tokens. No word is "
-        "cut."
+        "The model gets 5 numbers and no letters: 3 for words and punctuation marks, 2 for special tokens. No word "
+        "had to be split."
     )
     assert inputs.pieces_sentence(stand_in.tokens([" a", " cat"])) == (
         "The model gets 2 numbers and no letters: 2 for words and punctuation marks, none for special tokens. No word "
-        "is cut."
+        "had to be split."
     )
     assert inputs.pieces_sentence(stand_in.tokens(["<s>", "</s>"])) == "The model gets 2 ids: 2 for special tokens."
+    assert inputs.marks_sentence([tokens]) == "“<s>” and “</s>” mark where the text begins and ends."
+    assert inputs.marks_sentence([tokens, stand_in.tokens(["</s>", "<s>", " a"])]) == ""  # as a decoder reads them
+    assert inputs.marks_sentence([]) == ""

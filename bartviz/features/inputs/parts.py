@@ -20,7 +20,7 @@ from bartviz.drawing.colors import underline
 from bartviz.families.catalogue import entry
 from bartviz.features.inputs.figure import inputs, relative, shift
 from bartviz.features.inputs.figure import positions as maps
-from bartviz.language import _, later, mark, named
+from bartviz.language import _, later, mark, named, plural
 from bartviz.models.roots import default_roots, listed
 from bartviz.text.labels import CONTINUES, visible
 
@@ -96,7 +96,7 @@ def cut(
     """HTML of the text cut into pieces: each word whole, its pieces below it, and their ids below those. Escaped.
     ``roles``: of a chat, whose message each piece belongs to; ``colors``: the number of the colour of each word, or
     role."""
-    drawn, shade, wide = [], "", 0.0
+    drawn, wide = [], 0.0
     for group in word_groups(tokens):
         columns, below = [], 0.0
         for i in group:
@@ -122,10 +122,9 @@ def cut(
             )
         written = _written(tokens, group, texts)
         wide += max(below, 0.6 * theme.width(written)) + 0.3
-        if written:  # neighbours differ
-            shade = " bv-b" if shade == " bv-a" else " bv-a"
+        box = "bv-from bv-written" if written else "bv-from"
         drawn.append(
-            f"<span class='bv-word'><span class='bv-from{shade if written else ''}'>{html.escape(written) or '&nbsp;'}"
+            f"<span class='bv-word'><span class='{box}'>{html.escape(written) or '&nbsp;'}"
             f"</span><span class='bv-pieces'>{''.join(columns)}</span></span>"
         )
     above = f"<p class='bv-do'>{html.escape(label)}</p>" if label else ""
@@ -152,6 +151,8 @@ def pieces(record: Record, stack: Stack) -> None:
     drawn = cut(tokens, _texts(tokens, read), roles=roles, colors=side if len(side) == len(tokens) else ())
     st.html(drawn)
     notes = [_("From top to bottom: the words, their pieces, and the numbers (ids) that the model gets.")]
+    if marks := analysis.marks_sentence([tokens]):
+        notes.append(marks)
     notes += [_(meaning) for sign, meaning in SIGNS.items() if sign in drawn]
     if len(set(tokens.segments.tolist())) > 1:
         notes.append(_("Its two sentences are two segments."))
@@ -174,9 +175,15 @@ def wants_rarer(record: Record, tokens: Tokens) -> bool:
 def rarer(model: str) -> None:
     """A text with rare words, cut by the tokenizer of that model."""
     found = _split("rarer", model, RARER)
-    if found is not None and (most := analysis.most_cut(found.tokens)) is not None:
-        said = mark("A word that is not in the vocabulary is put together: “{word}” from {count} pieces.")
-        show.what_to_do(_(said, word=most[0], count=most[1]))
+    if found is not None and (words := analysis.cut_words(found.tokens)):
+        built = [_("“{word}” from {count}", word=word, count=count) for word, count in words]
+        said = plural(
+            "A word that is not in the vocabulary is built from pieces: {words}.",
+            "Words that are not in the vocabulary are built from pieces: {words}.",
+            len(words),
+            words=", ".join(built),
+        )
+        show.what_to_do(said)
         st.html(cut(found.tokens, _texts(found.tokens, RARER), unknown=tuple(found.unknown.tolist())))
 
 

@@ -114,7 +114,13 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         if page_list.has("lessons"):
             # not a link: it would be one to this page itself, of which Streamlit makes nothing
             lessons = page_hooks.current()
-            st.button(_("**The first lesson**"), key="first_lesson", on_click=lessons.begin, args=(FIRST_LESSON,))
+            st.button(
+                _("**The first lesson**"),
+                key="first_lesson",
+                type="primary",
+                on_click=lessons.begin,
+                args=(FIRST_LESSON,),
+            )
             show.note(
                 plural(
                     "Look, guess, and see: about {count} minute, and no experience needed.",
@@ -128,9 +134,9 @@ def cards(record: Record | None, head: Head | None = None) -> None:
     with look.container(border=True, height="stretch", gap="xsmall"):
         links = related_links.for_head(record, head) if record is not None and head is not None else []
         query = next((link.query for link in links if link.to == "heads"), None)
-        with st.container(key="look_inside"):  # looks like the first card's button (first.css)
+        with st.container(key="look_inside"):  # looks like a button (first.css)
             page.link("heads", _("**Look inside this sentence**"), query)
-        show.note(_("Each attention head looks in its own way: see all of them, one enlarged."))
+        show.note(_("Each attention head looks in its own way: see them all, with one enlarged."))
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch", gap="small"):

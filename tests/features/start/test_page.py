@@ -123,10 +123,10 @@ def test_its_numbers_and_its_record_can_be_downloaded(app: App) -> None:
 
 def test_a_given_output_is_not_called_the_models_own(app: App, record: Record) -> None:
     given = replace(record, provenance=replace(record.provenance, settings={"mode": GIVEN_TARGET}))
-    for one, says in ((record, "below, its output"), (given, "below, the output that was given to it, not its own")):
+    for one, says in ((record, "what it wrote"), (given, "the output that was given to it, not its own")):
         page = app(record=one, level="beginner")
         assert says in words(page)
-    assert "its output" not in words(page)
+    assert "what it wrote" not in words(page)
     assert start.ribbons(given).given
     assert "was written" not in start.notice(start.ribbons(given))
 
