@@ -118,7 +118,8 @@ def test_beginners_are_told_how_many_tokens_a_row_may_look_at() -> None:
 
     assert said("encoder", 1) == "“a” may look at all 3 tokens."
     assert said("decoder", 1) == (
-        "To write “c” of “bcd”, the decoder may look at 2 of 4 tokens. The 2 tokens that are not yet written are hidden."
+        "To write “c” of “bcd”, the decoder may look at 2 of 4 tokens. The 2 tokens that are not yet written are "
+        "hidden."
     )
     assert said("decoder", 2).endswith("The token that is not yet written is hidden.")
     assert said("cross", 1) == "To write “c” of “bcd”, the decoder may look at all 3 tokens."

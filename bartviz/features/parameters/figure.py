@@ -30,7 +30,6 @@ _LONGEST = "cross-attention"  # on a phone it has no room beside that of three o
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
 _STRIP = 0.005, 0.05  # of a stack's parameters: from there a part is seen, and from there it has room for its name
 _LEGIBLE = {"minsize": 12, "mode": "hide"}  # what does not fit is left to the pointer
-_AIR = "\u200b\u2005"  # a quarter of an em between a frame and its heading, which the first sign keeps from being cut
 _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 
@@ -213,8 +212,6 @@ def level_of(drawn: Sequence[Area], opened: str | None) -> str:
 
 def _written(area: Area, level: str) -> str:
     """What stands on an area; on a matrix of the area that fills the map, where there is room, its shape, too."""
-    if area.row is None and area.id.count("/") < 2:  # a heading, which would touch its frame
-        return f"{_AIR}{area.text}"
     if area.row is None or area.parent != level:
         return area.text
     name, *others = area.text.split("<br>")
