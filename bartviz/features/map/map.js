@@ -215,7 +215,8 @@ class View {
     const to = end && place(end),
       stack = second ?? first,
       last = stack.lastElementChild;
-    const ofLayers = ({ y, height }) => ({ ...place(stack), y: y + height - 2 * BELOW, height: 2 * BELOW }); // after the last sum
+    // beside the last sum
+    const ofLayers = ({ y, height }) => ({ ...place(stack), y: y + height - 2 * BELOW, height: 2 * BELOW });
     const from = to && (last.matches(".box") ? place(last) : ofLayers(place(last)));
     this.connect("out", from, to);
     const word = this.columns.querySelector(".ends > [data-gives='word']"),

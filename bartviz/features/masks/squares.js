@@ -3,8 +3,8 @@
 // data is UTF-8 JSON: {words, paint, plain: for a beginner, row, squares: [{kind, title, alt, rows, columns, row_special, column_special,
 // axes: what rows and columns are, row_colors, column_colors: places on the palette of words, -1 for none, palette:
 // [light, dark], cells: "0110...", own: the model's cells where they are painted, values: thousandths or none, sign,
-// written: a text for each cell or none, stops: [light, dark], say: a sentence for each row, partners: the row here for each row of the decoder, -1 for none;
-// empty where the rows are the decoder's}]}
+// written: a text for each cell or none, stops: [light, dark], say: a sentence for each row, partners: the row here for
+// each row of the decoder, -1 for none; empty where the rows are the decoder's}]}
 
 import { css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
 import {
