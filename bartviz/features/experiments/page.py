@@ -19,7 +19,7 @@ from bartviz.features.experiments.figure import View
 from bartviz.features.experiments.figure import edits as token_figure
 from bartviz.features.experiments.figure_ablation import ablation as heads_figure
 from bartviz.features.experiments.parts import choose
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:
@@ -54,7 +54,9 @@ def files(
 
 def silence(record: Record) -> None:
     result, sweep = heads.draw(record)
-    levels.explain("ablation")
+    nothing_written = result is not None and result.before is None and result.said is not None
+    how = mark("This model writes nothing: the large sentence is about its label, its answer or its number.")
+    levels.explain("ablation", how=_(how) if nothing_written else "")
     if sweep is not None:
         measure = next((name for name in sweep.measures if name == st.session_state.get("measure")), None)
         draw = partial(heads_figure, measure=measure)

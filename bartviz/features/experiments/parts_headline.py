@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 
 import numpy as np
 import streamlit as st
@@ -14,9 +15,11 @@ from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import padding
 from bartviz.app.frame import levels
+from bartviz.features.experiments.figure_ablation import kind_of
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 
+_LOG_MOST = 700.0  # the exponential of more is not a number of 64 bits
 _STAYS = mark("{condition}: {token} stays at {now}")
 _MOVES = mark("{condition}: {token} {was} → {now}")
 
@@ -82,14 +85,37 @@ def meaning(found: Ablation) -> str:
         if before is not None and after is not None and before.ids.tolist() != after.ids.tolist():
             return _("The model now writes something else.")
         if found.effect > analysis.QUIET:
-            return _("The model still writes the same, and is even surer of it.")
+            return _("The model still writes the same text and is even surer of it.")
         if found.effect < -analysis.QUIET:
-            return _("The model still writes the same, but is less sure of it.")
-        return _("The model still writes the same, and is about as sure of it.")
+            return _("The model still writes the same text but is less sure of it.")
+        return _("The model still writes the same text and is about as sure of it.")
     turned = len(found.turned)
     if not turned:
         return _("Its best guesses stay the same.")
     return plural("Its best guess changes in {count} place.", "Its best guess changes in {count} places.", turned)
+
+
+def of_all(found: Ablation) -> str:
+    """What becomes of the probability of the written text as a whole: both numbers where they can be compared, else
+    their quotient, as those of long texts are tiny. Empty where it hardly changes, or no text is shown."""
+    moved = analysis.most_moved(found)
+    if moved is None or found.before is None or found.after is None or not written(found, moved):
+        return ""
+    if abs(found.effect) <= analysis.QUIET:
+        return ""
+    ends = [math.exp(one.log_probability.sum(dtype=np.float64)) for one in (found.before, found.after)]
+    was, now = map(percent, ends)
+    if min(ends) >= analysis.SMALLEST and was != now:
+        message = (
+            mark("The probability of all the words above together rises from {was} to {now}.")
+            if found.effect > 0
+            else mark("The probability of all the words above together falls from {was} to {now}.")
+        )
+        return _(message, was=was, now=now)
+    if found.effect > 0:
+        times = math.exp(min(found.effect, _LOG_MOST))
+        return _("All the words above together become {times:,.1f} times as likely.", times=times)
+    return _("All the words above together become {lost:%} less likely.", lost=-math.expm1(found.effect))
 
 
 def _of_labels(found: Ablation) -> str:
@@ -195,7 +221,8 @@ def written(found: Ablation, moved: Moved) -> str:
 
 
 def draw(found: Ablation) -> None:
-    """The text in which the token is, and its two probabilities as bars, one above the other."""
+    """The text in which the token is, and its two probabilities as bars in the colour of the heads' kind, one above the
+    other."""
     moved = analysis.most_moved(found)
     if moved is None:
         return
@@ -211,5 +238,6 @@ def draw(found: Ablation) -> None:
         f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
         for name, share in zip(names, (moved.was, moved.now), strict=True)
     )
-    said = html.escape(headline(found), quote=True)
-    st.html(f"<div class='bv-two-bars' role='img' aria-label=\"{said}\">{rows}</div>")
+    said, kind = html.escape(headline(found), quote=True), kind_of(found)
+    color = "" if kind is None else f" style='--kind:var(--bv-{kind})'"
+    st.html(f"<div class='bv-two-bars'{color} role='img' aria-label=\"{said}\">{rows}</div>")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -114,11 +113,9 @@ def _lead(ablation: Ablation | None, heads: list[Head]) -> str:
 
 def _said(record: Record, ablation: Ablation) -> None:
     """Which heads these are, and what their change means for the whole text; from Intermediate on with the numbers."""
-    parts = [headline.meaning(ablation)]
+    parts = [headline.meaning(ablation), headline.of_all(ablation)]
     if ablation.factors == {NEEDED: 0.0} and not ablation.mean and _is_saved(record):
-        lost = -math.expm1(ablation.effect)
-        needed = _("Of all heads, this one matters most: without it, the sentence is {lost:%} less likely.", lost=lost)
-        parts.append(needed)
+        parts.append(_("Of all heads, this one matters most here."))
     if list(ablation.factors) == [pick.first_head(record, start.kind_of(record))]:
         parts.append(_("This is the head of the picture on the page Start."))
     show.lead(" ".join(part for part in parts if part))
@@ -303,7 +300,7 @@ def _heads(record: Record) -> tuple[list[Head], float]:
     places = st.columns([4, 1.3, 1.3] if more else [1], vertical_alignment="bottom")
     with places[0]:
         chosen = pick.several(
-            _("Heads that are silenced"),
+            _("Silenced heads"),
             names,
             key=SILENCED,
             default=first,

@@ -86,8 +86,12 @@ def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: A
     assert name in page.multiselect[0].options
     falls = f"the probability of “{moved.token}” falls from {percent(moved.was)} to {percent(moved.now)}"
     assert f"Without {name}, {falls}" in said
-    lost = percent(1 - float(np.exp(sweep.log_probability[sweep.ranked()[0]])))
-    assert f"Of all heads, this one matters most: without it, the sentence is {lost} less likely." in said
+    found = ablate(model, record, [str(heads.NEEDED)])
+    assert found.before is not None
+    assert found.after is not None
+    whole = [percent(float(np.exp(one.log_probability.sum()))) for one in (found.before, found.after)]
+    assert f"The probability of all the words above together falls from {whole[0]} to {whole[1]}." in said
+    assert "Of all heads, this one matters most here." in said
     louder = words(app("experiments", record=record, level="beginner", factor="0.5"))
     assert "this one matters most" not in louder  # how much it needs a head is measured without that head
     several = words(app("experiments", record=record, level="beginner", silenced=["cross L3H1", "cross L1H4"]))
