@@ -318,7 +318,7 @@ def test_a_drawn_text_keeps_its_temperature_and_leads_back(shipped: str, visit: 
     first = strip(page, "frames")
     slider.press("End")
     expect(degrees).to_have_text("2.0")
-    page.get_by_role("button", name="Draw at random").click()
+    page.get_by_role("button", name="Pick at random").click()
     expect(back).to_be_visible()
     for name in ("search=sampling", "temperature=2.0", "seed=1"):
         expect(page).to_have_url(re.compile(rf"[?&]{name}(&|$)"))

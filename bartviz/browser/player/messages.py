@@ -197,8 +197,8 @@ def plain_titles(whose: str, *, branched: bool, start: str) -> Words:
     that every output begins with, if there are such."""
     output = _("What it has written, and what comes next")
     if start:
-        output = _("What it has written, and what comes next (every output begins with {start})", start=start)
-    choice = _("What it could have written here; choose one to follow it")
+        output = _("What it has written, and what comes next (every output begins with the marks {start})", start=start)
+    choice = _("What it could have written here: choose one to continue from it")
     return {
         "source": _("The text that it reads, shaded by where it looks ({whose})", whose=whose),
         "output": output if not branched else _("The main text so far"),
@@ -238,7 +238,7 @@ def _steps() -> Words:
         "looked_special": _("{said}, looking most at special tokens ({special}), then at {text} ({mass})."),
         "looked_plain": _("{said} It looked most at {text}."),
         "looked_words": _("{said} It looked most at special tokens, then at {text}."),
-        "reading_plain": _("Each row shows where the model looked to write what is on its left."),
+        "reading_plain": _("Each row shows where the model looked when it wrote the word on the left."),
         "cell_plain": _("To write “{predicts}” it looked at “{column}” with {weight}."),
         "stopped": _("Stopped: {stopped}."),
         "reading": _("Row {row} reads “{reads}” and predicts “{predicts}”. It attends to the columns."),
@@ -268,13 +268,13 @@ def _steps() -> Words:
         "cut_off": _("cut off"),
         "heated": _("If words are drawn with temperature {temperature}"),
         "temperature": _("Temperature"),
-        "temperature_does": _("The higher, the more even the shares."),
+        "temperature_does": _("the higher, the more even the shares"),
         "cut_k": _("Top-k"),
         "cut_p": _("Top-p"),
         "no_cut": _("all"),
-        "draw": _("Draw at random"),
-        "draw_again": _("Draw again"),
-        "draw_title": _("Write the text anew: each word is drawn at random from these shares, with a new seed"),
+        "draw": _("Pick at random"),
+        "draw_again": _("Pick again"),
+        "draw_title": _("Write the text anew: each word is picked at random from these shares, with a new seed"),
         "sums": _("log p {log_p} · entropy {entropy} bits"),
         "sums_so_far": _("so far log p {log_p}, p = {p}"),
         "matrix": _("Rows 1 to {step} of {count}. {said} The table below has the numbers."),

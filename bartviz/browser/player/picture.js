@@ -1,7 +1,7 @@
 // What the player draws. Tokens reach the page through textContent and fillText alone.
 
 /** @import { Bar, Heat, Kind, Player, Step } from "./types.js" */
-import { css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
+import { across, css, inkOn, rampOn, strongOf, themeOf } from "../shared/colors.js";
 import { roomBelow, typeSize } from "../shared/drawing.js";
 import { clamp, filled, make, nameAll } from "../shared/helpers.js";
 import { percent, weightSaid } from "../shared/percentages.js";
@@ -50,6 +50,7 @@ export function paint(it) {
   for (const [kind, value] of Object.entries(it.colors.strong)) it.root.style.setProperty(`--${kind}`, value);
   it.root.style.colorScheme = theme.dark ? "dark" : "light";
   it.root.style.setProperty("--kind", it.colors.strong[it.meta.kind]);
+  it.root.style.setProperty("--ramp", across(colors[it.meta.kind]));
   it.words = Object.fromEntries(
     Object.entries(it.meta.colors).map(([name, places]) => [
       name,

@@ -223,7 +223,7 @@ def draw_again(record: Record) -> None:
     """For a text that was drawn at random, where the player has no such button: a button that draws another."""
     seed = record.provenance.settings.get("seed")
     if record.provenance.mode == SAMPLING and isinstance(seed, int):
-        st.button(_("Draw again"), key="draw_again", on_click=sidebar.draw_again, args=(seed,))
+        st.button(_("Pick again"), key="draw_again", on_click=sidebar.draw_again, args=(seed,))
 
 
 def made(record: Record) -> None:
