@@ -68,7 +68,7 @@ HOW: dict[Needs, str] = {
 }
 """How methods find their numbers, by what they need; those with further passes and signs hide words (``HIDES``)."""
 HIDES = mark(
-    "To find out, one word of the text after the other is hidden from the model. If the touched word "
+    "To find out, the words of the text are hidden from the model one at a time. If the touched word "
     "becomes less likely without it, the hidden word spoke for it. If it becomes likelier, the hidden "
     "word spoke against it: it is hatched."
 )
@@ -226,10 +226,10 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     if plain:
         if before is not None:
             return plural(
-                "Among the words of the text, {words} matters most for {token}. {before}, which was written earlier, "
-                "matters even more.",
-                "Among the words of the text, {words} matter most for {token}. {before}, which was written earlier, "
-                "matters even more.",
+                "{before}, which was written before, matters most for {token}. Among the words of the text it is "
+                "{words}.",
+                "{before}, which was written before, matters most for {token}. Among the words of the text {words} "
+                "matter most.",
                 len(words),
                 token=token,
                 before=quote(before.label),

@@ -86,7 +86,7 @@ def fallen(found: Sequence[Taken]) -> str:
     """Without “buy”: 99% → 3%; without “to”, at random: 99% → 98%."""
     whole, strong, random = (percent(one.share) for one in found)
     return _(
-        "Without {words}: {before} → {after}. Without {others}, drawn at random: {before} → {random}.",
+        "Without {words}: {before} → {after}. Without {others}, chosen at random: {before} → {random}.",
         words=listed([quote(word) for word in found[1].words]),
         others=listed([quote(word) for word in found[2].words]),
         before=whole,
@@ -104,7 +104,7 @@ def bars(found: Sequence[Taken], before: str | None, word: str) -> str:
     titles = [
         _("with every word"),
         _("without {words}", words=strong),
-        _("without {words}, drawn at random", words=others),
+        _("without {words}, chosen at random", words=others),
     ]
     rows = []
     for title, one in zip(titles, found, strict=True):

@@ -60,7 +60,7 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
         whole = float(np.exp(found.explained[0])) if told else 1.0
         do.append(bars(found.method, quote(found.steps.labels[0]), whole, largest))
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
-        do.append(_("Touch another word of the lower line to see what that one depends on."))
+        do.append(_("Touch another word in the bottom row to see what that one depends on."))
     if do:
         show.what_to_do(" ".join(do))
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
@@ -83,20 +83,25 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
     """What the bars say, and what the ``number`` on the longest does: it divides the probability ``whole``. Empty: no
     bar has one. A method that only reads weights says where a model looked, not what speaks for the token."""
     if method.needs == "weights":
-        return _("The longer a word's bar, the more the model looked at it when it chose {token}.", token=token)
+        return _("The taller a word's bar, the more the model looked at it when it chose {token}.", token=token)
     if method.needs == "more passes" and method.sums is None:
-        said = _("The longer a word's bar, the less likely {token} becomes when that word is hidden.", token=token)
+        said = _(
+            "The taller a bar, the less likely {token} becomes when that word is hidden. A word without a bar has "
+            "hardly any effect.",
+            token=token,
+        )
         if not number:
             return said
         means = _(
-            "With all words its probability is {share}; {number} on a bar: without that word it is {times} times less "
-            "likely.",
+            "{token} has a probability of {share}. “{number}” means that without that word it is {times} times less "
+            "likely; the same extra height always means the same factor.",
+            token=token,
             share=percent(whole),
             number=number,
             times=number.removeprefix(DIVIDED),
         )
         return f"{said} {means}"
-    return _("The longer a word's bar, the more it speaks for {token}.", token=token)
+    return _("The taller a word's bar, the more it speaks for {token}.", token=token)
 
 
 def divided(times: float | None) -> str:

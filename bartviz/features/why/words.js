@@ -10,6 +10,7 @@ import { onLight, sayTouched } from "../../browser/shared/touched.js";
 const WIDEST = 16; // pixels of the ribbon of the largest share
 const NARROW = 4; // the same of one that runs between the words of other lines
 const DARKEST = 50; // percent of the colour: letters stay readable on it
+const FEW = 48; // letters of a line, up to which they are large
 const SEEN = 0.02; // a smaller share has no bar
 
 /** The output that a key leads to from the one at `at` of `count`; undefined for other keys. */
@@ -121,6 +122,10 @@ class View {
     this.written = texts;
     this.root.dataset.kind = data.kind;
     this.root.classList.toggle("long", data.long);
+    this.root.classList.toggle(
+      "few",
+      [data.source, data.output].every((line) => line.map(({ text }) => text).join("").length <= FEW),
+    );
     this.root.setAttribute("aria-label", data.labels.all);
     for (const name of ["source", "output"]) {
       this.lines[name].classList.toggle(

@@ -204,7 +204,7 @@ def test_the_words_of_every_model_are_drawn(app: App, asked: list[tuple[str, int
     page = app("why", record=record)
     data = sent(page)
     assert len(data["output"]) == len(numbers.places(record))
-    assert ("Touch another word of the lower line" in visits.words(page)) == (len(data["output"]) > 1)
+    assert ("Touch another word in the bottom row" in visits.words(page)) == (len(data["output"]) > 1)
     assert data["kind"] == ("encoder" if kind == "encoder" else "cross")
 
 
@@ -234,7 +234,7 @@ TAKEN = (
 
 def test_what_becomes_of_a_word_is_said_and_drawn_beside_random_words() -> None:
     said = judging.fallen(TAKEN)
-    assert said == "Without “buy” and “car”: 97% → 1.0%. Without “I” and “.”, drawn at random: 97% → 90%."
+    assert said == "Without “buy” and “car”: 97% → 1.0%. Without “I” and “.”, chosen at random: 97% → 90%."
     drawn = judging.bars(TAKEN, "Ich möchte ein Auto", "Ich")
     assert [f"--share:{share}%" in drawn for share in ("97.00", "1.00", "90.00")] == [True] * 3
     assert "<b>" not in drawn.replace("<b>with", "")
@@ -347,18 +347,24 @@ def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
 
 def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() -> None:
     assert parts_words.bars(METHODS["best head"], "“a”").startswith(
-        "The longer a word's bar, the more the model looked"
+        "The taller a word's bar, the more the model looked"
     )
     assert parts_words.bars(METHODS["rollout"], "“a”").startswith(
-        "The longer a word's bar, the more the model looked"
+        "The taller a word's bar, the more the model looked"
     ) == (METHODS["rollout"].needs == "weights")
     hidden = parts_words.bars(METHODS["leave-one-out"], "“a”")
-    assert hidden == "The longer a word's bar, the less likely “a” becomes when that word is hidden."
+    assert hidden == (
+        "The taller a bar, the less likely “a” becomes when that word is hidden. "
+        "A word without a bar has hardly any effect."
+    )
     told = parts_words.bars(METHODS["leave-one-out"], "“a”", 0.9, "÷15")
-    means = "With all words its probability is 90%; ÷15 on a bar: without that word it is 15 times less likely."
+    means = (
+        "“a” has a probability of 90%. “÷15” means that without that word it is 15 times less likely; the same extra "
+        "height always means the same factor."
+    )
     assert told == f"{hidden} {means}"
     assert (
-        parts_words.bars(METHODS["gradient x input"], "“a”") == "The longer a word's bar, the more it speaks for “a”."
+        parts_words.bars(METHODS["gradient x input"], "“a”") == "The taller a word's bar, the more it speaks for “a”."
     )
 
 
@@ -378,7 +384,7 @@ def test_it_explains_how_the_method_that_is_shown_finds_its_numbers(
     page = app("why", level="beginner", method=method)
     (explained,) = [part.value for part in page.markdown if part.value.startswith("**Which words of the text")]
     hides = method == "leave-one-out"
-    assert ("one word of the text after the other is hidden" in explained) == hides
+    assert ("the words of the text are hidden from the model one at a time" in explained) == hides
     assert ("weights of attention" in explained) == (METHODS[method].needs == "weights")
 
 
