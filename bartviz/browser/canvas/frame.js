@@ -28,7 +28,10 @@ function arrange(it) {
     row: ["0", it.say("row_largest")],
     log: ["≤ 0.0001", "1"],
   }[it.meta.span];
-  [it.$("low").textContent, it.$("high").textContent] = it.meta.limit ? [it.say("a_more"), it.say("b_more")] : ends;
+  const most = { limit: it.meta.plain ? Math.round(100 * it.meta.limit) : (it.meta.limit ?? 0).toFixed(2) };
+  [it.$("low").textContent, it.$("high").textContent] = it.meta.limit
+    ? [it.say("a_more", most), it.say("b_more", most)]
+    : ends;
   it.$("masked").hidden = !it.open;
   it.root.classList.toggle("alone", Boolean(it.meta.alone));
   it.$("overview").hidden =

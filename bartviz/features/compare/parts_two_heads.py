@@ -60,11 +60,11 @@ def _shift(contrast: distance.Contrast) -> str:
     for count, message in (
         (
             contrast.late,
-            mark("In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row before."),
+            mark("In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row earlier."),
         ),
         (
             contrast.early,
-            mark("In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row before."),
+            mark("In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row earlier."),
         ),
     ):
         if 2 * count > contrast.following and count > contrast.alike:
@@ -168,11 +168,13 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, 
                 _("{letter}: {head}; {called}. A row attends to columns.", called=called, **said), explains=explains
             )
         else:
-            message = mark("{letter}: {head}") if found is None else mark("{letter}: {head}, “{name}”")
-            called = _(message, name="" if found is None else found.short, **said)
-            explains = None if found is None else (found.short, found.explained)
-            count = _("Layers and heads count from 0.")
-            show.note(f"{called}. {count}" if pin.letter == "A" else called, explains=explains)
+            habit = _("no clear habit") if found is None else found.alone
+            between = chosen.b.other or chosen.waits  # texts or models, which the pickers do not name
+            message = mark("{letter}: {head}, {habit}") if between else mark("{letter}: {habit}")
+            if found is not None and found.measure == "alignment" and not between:
+                message = mark("{letter}: {habit}, whether or not the two words translate each other")
+            called = _(message, habit=habit, **said)
+            show.note(called, explains=None if found is None else (habit, found.explained))
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")
     rows, keys = canvas.linked(name, several)
     choice = canvas.show(
@@ -196,7 +198,8 @@ def _canvas_apart(chosen: Chosen, row: int, beside: tuple[str, ...]) -> None:
     """The canvas of what differs; its row sets the page's."""
     a, b = chosen.a, chosen.b
     with st.container(key="pin_apart" if _long(chosen) else "pinned_apart"):
-        show.note(_("Where A and B differ"))
+        plain = not levels.at_least("intermediate")
+        show.note(_("Where A and B differ, in percentage points") if plain else _("Where A and B differ"))
     canvas.show(
         a.attention,
         key=APART,

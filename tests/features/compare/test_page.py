@@ -125,7 +125,7 @@ def test_a_beginner_reads_that_one_head_looks_where_the_other_looked_a_row_above
     counted = [t for t in range(1, len(first)) if not a.query_special[t]]
     late = sum(second[t] == first[t - 1] for t in counted)
     assert late > len(counted) / 2
-    plainly = "(special tokens aside), head B looks where head A looked one row before."
+    plainly = "(special tokens aside), head B looks where head A looked one row earlier."
     assert f"In {late} of {len(counted)} rows {plainly}" in said
     assert "look most at" not in said.split(plainly)[0]  # one thing is said of the two
 
@@ -135,10 +135,11 @@ def test_a_beginner_reads_what_two_heads_do_in_the_words_of_their_pickers() -> N
     for letter, place in (("a", "head 1 of layer 3"), ("b", "head 4 of layer 1")):
         options = app.selectbox(key=letter).options
         (option,) = (option for option in options if option.startswith(f"{place} ·"))
-        (note,) = (one for one in noted(app) if one.startswith(f"<p class='bv-note'>{letter.upper()}: {place}"))
+        (note,) = (one for one in noted(app) if one.startswith(f"<p class='bv-note'>{letter.upper()}: "))
         assert option.startswith(f"{place} · one to one ")
-        assert "“<dfn class='bv-role'" in note
-        assert ">one to one</dfn>”" in note
+        assert "<dfn class='bv-role'" in note
+        assert ">links words one to one" in note
+        assert "whether or not the two words translate each other" in note
         assert "does not say that one word of a pair translates the other" in note
 
 
