@@ -264,8 +264,16 @@ def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -
         return _("{row} may see only {key}: its weight is 1 whatever the score.", row=row, key=one.named(key))
     ordered = np.sort(one.scores[one.mask])
     if plain:
+        asked = (
+            mark("In {head} the question of {word} fits the label of {key} best: {key} gets {share} of the attention.")
+            if predicts is None
+            else mark(
+                "In {head} the question asked when writing {word} fits the label of {key} best: {key} gets {share} of "
+                "the attention."
+            )
+        )
         return _(
-            "In {head} the question of {word} fits the label of {key} best: {key} gets {share} of the attention.",
+            asked,
             head=sentence_words.head_in_words(one.layer, one.head),
             word=predicts or one.asks,
             key=one.named(key),

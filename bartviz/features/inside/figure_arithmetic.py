@@ -185,8 +185,9 @@ class Frame:
         )
         letter = _letter("q", QUERY, self.dark)
         if self.plain:
-            word = reads if self.predicts is None else predicts
-            return _("{q}: the question of {word}, {width} numbers", q=letter, word=word, width=self.one.width)
+            if self.predicts is not None:
+                return _("{q}: the question asked when writing {word}", q=letter, word=predicts)
+            return _("{q}: the question of {word}, {width} numbers", q=letter, word=reads, width=self.one.width)
         if self.predicts is None:
             return _("{q} of the query {query}", q=letter, query=reads)
         return _(
@@ -207,7 +208,7 @@ def order(one: Inside) -> tuple[str, ...]:
 
 def _line(rows: int) -> int:
     """The height of a row in pixels: with many rows less, so that all fit a laptop's screen."""
-    return 26 if rows <= 10 else 21 if rows <= 14 else 17
+    return 24 if rows <= 10 else 21 if rows <= 14 else 17
 
 
 def _letter(letter: str, role: str, dark: bool) -> str:

@@ -13,8 +13,9 @@ from bartviz.language import _, mark
 from bartviz.record.attention import Head
 
 LIBRARY = mark(
-    "As in a library, a word’s question (query, q) is compared with each label (key, k). The better the fit, the more "
-    "it takes of what is inside (value, v)."
+    "As in a library, a word’s question (query, q) is compared with each label (key, k): the better the fit, the more "
+    "of the contents (value, v) the word takes. In the picture, coloured is positive and grey negative; softmax turns "
+    "scores into shares that add up to 100%."
 )
 
 

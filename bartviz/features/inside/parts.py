@@ -153,14 +153,9 @@ def row(record: Record, chosen: Chosen) -> None:
                 show.figure(
                     partial(figure, part=part), key=f"inside_row_{_PARTS[part]}", alt=alts[part], on_click=on_click
                 )
-    notes = [
-        _(
-            "Coloured is positive, grey negative. Touch or point at a cell for its numbers; touch a weight to see how "
-            "its score is computed."
-        )
-    ]
-    if not plain:
-        notes.append(_("The numbers next to the bars are rounded."))
+    notes = [_("Touch or point at a cell for its numbers; touch a weight to see how its score is computed.")]
+    if not plain:  # a beginner is told above the picture
+        notes = [_("Coloured is positive, grey negative."), *notes, _("The numbers next to the bars are rounded.")]
     if shown.rest:
         notes.append(_("{count:,} of {all:,} keys are summed in one row.", count=shown.rest, all=len(chosen.one.keys)))
     show.note(" ".join(notes))
