@@ -165,7 +165,7 @@ def test_several_rows_and_columns_are_summed(visit: Open, server: str) -> None:
         [block[[1, 4]].sum(), block[[1, 4]].mean(), block.mean()],
         atol=0.0011,
     )
-    expect(page.get_by_text("The numbers of the rows")).to_be_visible()
+    expect(page.get_by_text("The numbers in the rows")).to_be_visible()
     assert part(page, "query-text").locator("[aria-selected=true]").count() == 2
 
 

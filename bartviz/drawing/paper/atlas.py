@@ -217,7 +217,7 @@ def caption(atlas: Atlas, measures: Sequence[str], kind: Kind, rows: pd.DataFram
     sentences = [
         _(
             "{measure}: {count} heads of {attention} of {model}, over {texts} texts of {corpus}; layers and "
-            "heads count from 0.",
+            "heads are numbered from 0.",
             measure=named,
             count=len(rows),
             attention=sentence_words.attention(kind),

@@ -17,7 +17,7 @@ def caption(record: Record, name: str, *notes: str) -> str:
     written = " → ".join(_quoted(text) for text in (*record.texts, record.target_text) if text)
     sentences = [
         _(
-            "{name} of {model}; layers and heads count from 0.",
+            "{name} of {model}; layers and heads are numbered from 0.",
             name=sentence_words.capitalized(name),
             model=visible(record.model.name),
         ),

@@ -245,7 +245,7 @@ def _explained(chosen: Chosen) -> str:
         said = _among(chosen, mean)
     else:
         said = _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)
-    return f"{said} {_('Layers and heads count from 0.')}".strip()
+    return f"{said} {_('Layers and heads are numbered from 0.')}".strip()
 
 
 def _said(chosen: Chosen) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import streamlit as st
 
 from bartviz.analysis import head_names, head_view, sentence_words, word_colors
+from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.thumbnails import SIDE
 from bartviz.analysis.weight_scale import Range
@@ -40,7 +41,7 @@ SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
 TO_DO = mark(
     "Touch a small square to enlarge that head, or a word beside the large map to see where it looks. Layers and heads "
-    "count from 0."
+    "are numbered from 0."
 )
 _CANVAS = "heads_canvas"
 NAMED = 3  # rows named in a title
@@ -88,14 +89,20 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     What the map itself chooses has no other control in sight: its sliders hold the choice, and the link's.
     """
     canvas.catch_up(_CANVAS)
-    first, beside_it, second = st.columns([1.4, 2.2, 0.8], vertical_alignment="center")
+    widths = [1.4, 2.2, 0.8] if levels.at_least("intermediate") else [1.4, 2.6, 0.4]
+    first, beside_it, second = st.columns(widths, vertical_alignment="center")
     with first:
         kind = pick.kind(record)
     attention = record.attention(kind)
     is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
     if not is_classic and not page_hooks.current().leads():  # a lesson says itself what to do
         with beside_it:
-            show.what_to_do(_(TO_DO))
+            heads = plural(
+                "Here is one head, a small part that looks in its own way.",
+                "A head is one of {count} small parts that each look in their own way.",
+                math.prod(attention.shape[:2]),
+            )
+            show.what_to_do(f"{heads} {_(TO_DO)}")
     with second:
         may = levels.at_least("intermediate") or is_classic
         asked = may and (st.toggle(_("Settings"), key="heads_settings", persist_state="session") or is_classic)
@@ -204,10 +211,10 @@ def roads_from(record: Record, chosen: Chosen, choice: Choice) -> None:
 def numbers(shown: head_view.View, choice: Choice) -> None:
     """The chosen rows as a table, and the whole map where the canvas has no table of it; computed when opened."""
     rows = choice.rows or (choice.row,)
-    names, more = ", ".join(show.plain(shown.query_labels[row]) for row in rows[:NAMED]), len(rows) - NAMED
-    title = plural("The numbers of the row {names}", "The numbers of the rows {names}", len(rows), names=names)
+    names, more = ", ".join(quote(show.plain(shown.query_labels[row])) for row in rows[:NAMED]), len(rows) - NAMED
+    title = plural("The numbers in the row {names}", "The numbers in the rows {names}", len(rows), names=names)
     if more > 0:
-        title = _("The numbers of the rows {names} and {more} more", names=names, more=more)
+        title = _("The numbers in the rows {names} and {more} more", names=names, more=more)
     show.table(lambda: _rows(shown, rows), title=title, key="heads_row")
     if shown.weights.size > TABLED:
         show.table(lambda: head_view.table(shown), title=_("The whole map as a table"))

@@ -89,7 +89,7 @@ def test_the_caption_is_text_and_names_everything(draw: Callable[..., paper.Pict
         (record.target_text or "").strip(),
         __version__,
         "predicts",
-        "count from 0",
+        "numbered from 0",
     ]
     root = ET.fromstring(picture.svg)
     drawn = " ".join(texts(root))

@@ -163,7 +163,7 @@ def test_several_rows_and_columns_are_in_the_link(record: Record) -> None:
     app = opened(record, **query)
     begin = drawn(app)["begin"]
     assert (begin["rows"], begin["keys"]) == ([2, 5], [3])
-    assert any("The numbers of the rows" in folded.label for folded in app.expander)
+    assert any("The numbers in the rows" in folded.label for folded in app.expander)
     assert app.query_params["chosen_row"] == ["2", "5"]
     link: dict[str, Any] = {key: app.query_params[key] for key in query}
     again = opened(record, **link)
