@@ -295,6 +295,16 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
     words = words or set(range(len(labels)))  # ... unless there is nothing else
     linked = len({j for _i, j in found} & words)
     said = _("{heads} links {linked} of {all} words of the output", heads=who, linked=linked, all=len(words))
+    if marks := sorted({j for _i, j in found} - words):
+        said = plural(
+            "{heads} links {linked} of {all} words of the output and {mark}",
+            "{heads} links {linked} of {all} words of the output and {count} punctuation marks",
+            len(marks),
+            heads=who,
+            mark=quote(labels[marks[0]]),
+            linked=linked,
+            all=len(words),
+        )
     also = _order(shown, found)
     if gold is not None:
         judged = score(found, gold)

@@ -185,7 +185,7 @@ def matrix(
             figure.add_trace(_marks(name, look, pairs, shown, dark, percents=percents))
     if percents:
         (cells,) = figure.select_traces({"name": "weights"})
-        cells.colorbar.update(title_text=_("weight in %"), ticktext=None, tickformat=".0%")
+        cells.colorbar.update(title_text=_("attention weight"), ticktext=None, tickformat=".0%")
         cells.hovertemplate = cells.hovertemplate.replace(":.3f}", ":.1%}")
     return figure
 

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
 
     from bartviz.drawing.paper import Picture
 
-WHOSE = {"best": mark("best head"), "head": mark("head"), "layer": mark("layer"), "set": mark("set")}
+WHOSE = {
+    "best": mark("the best head"),
+    "head": mark("one head"),
+    "layer": mark("a whole layer"),
+    "set": mark("several heads"),
+}
 HOW: dict[Method, str] = {
     "mutual": mark("both choose each other"),
     "target": mark("each output word its strongest"),
@@ -111,12 +116,17 @@ def _named(chosen: Chosen) -> Table:
 def choose(record: Record) -> Chosen:
     """The pickers: the heads, how rows are named, how links are made, and an alignment made by hand."""
     ranked = _ranked(record)
-    widths = [2.3, 1.9, 1.6, 1.2] if row_names.offered() else [2.3, 1.6, 1.2]
-    first, *naming, third, fourth = st.columns(widths, vertical_alignment="bottom")
+    if row_names.offered():
+        first, *naming, third, fourth = st.columns([2.6, 1.9, 1.4, 1.1], vertical_alignment="bottom")
+    else:  # below the pictures, with the same edges
+        first, beside = st.columns(2, gap="medium", vertical_alignment="bottom")
+        naming = []
+        with beside:
+            third, fourth = st.columns([1.6, 1.2], vertical_alignment="bottom")
     with first:
         names = named(WHOSE if ranked else {word: name for word, name in WHOSE.items() if word != "best"})
         chosen = pick.shown_head(record, "cross") != pick.first_head(record, "cross")  # on another page
-        whose = pick.one_of(_("Links from a"), names, key="align", default="head" if chosen else None)
+        whose = pick.one_of(_("Links taken from"), names, key="align", default="head" if chosen else None)
     reading = row_names.choose(*naming)
     with third:
         method = _method()

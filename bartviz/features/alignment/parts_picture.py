@@ -16,10 +16,8 @@ from bartviz.features.alignment import parts
 from bartviz.features.alignment import parts_judge as judge
 from bartviz.features.alignment.figure import MOST, colors_of, lines, matrix, signs, within
 from bartviz.features.alignment.parts import HEIGHT, Chosen
-from bartviz.language import _
+from bartviz.language import _, plural
 from bartviz.record.record import Record
-
-DIFFER = 0.25  # of weight, between the widest and the narrowest line: a pixel and a half (judge.js)
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -30,7 +28,7 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
     shown, dark = chosen.shown, page.dark()
     notice = parts.notice(chosen)
     colors = colors_of(shown, pick.colors_of_words(record))
-    left, right = st.columns([4, 5], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         first = _first(chosen)
         with st.container(key="alignment_lines"):
@@ -61,9 +59,7 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
 def _legend(chosen: Chosen) -> str:
     """What the lines between the words are; empty where nothing needs to be said."""
     if chosen.gold is None:
-        weights = [chosen.shown.weights[target, source] for source, target in chosen.links]
-        differ = max(weights, default=0) - min(weights, default=0) >= DIFFER
-        return _("The wider a line, the more weight it has.") if differ else ""
+        return _("The wider the line, the larger the weight.") if chosen.links else ""
     return _("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible.")
 
 
@@ -79,8 +75,14 @@ def _alone(chosen: Chosen) -> str:
         for source, label in enumerate(shown.source.labels)
         if source not in looked_at and any(map(str.isalnum, label))
     ]
-    said = sentence_words.shortened(words)
-    return _("Without a link, since no word of the output looks most there: {words}.", words=said) if words else ""
+    if not words:
+        return ""
+    return plural(
+        "{words} has no link: no word of the output looks at it most.",
+        "{words} have no link: no word of the output looks at them most.",
+        len(words),
+        words=sentence_words.shortened(words),
+    )
 
 
 def _first(chosen: Chosen) -> tuple[int, int]:
