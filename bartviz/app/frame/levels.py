@@ -129,6 +129,14 @@ def terms(names: Sequence[str], *, key: str) -> None:
         st.html(f"<div class='bv-terms'>{begins}{first}{more}</div>")
 
 
+def defined(names: Sequence[str], *, key: str) -> str:
+    """A line of glossary terms as HTML, each with its definition, for a sentence that uses them; empty for none.
+
+    ``key`` is of the sentence, within its page."""
+    chips = "".join(_chip(glossary()[name], f"term-{key}-{number}", "") for number, name in enumerate(names))
+    return f"<div class='bv-terms'>{chips}</div>" if chips else ""
+
+
 @contextmanager
 def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
     """A section that is folded for beginners, and open at higher levels or if a link asks for it.

@@ -14,9 +14,10 @@ def draw(record: Record | None) -> None:
     lead = st.container(key="textbook_lead")
     verdicts = parts.judged(record)
     with lead:
-        parts.tally(verdicts)
+        parts.lead(verdicts)
     chosen = parts.choose(verdicts)
     parts.lines(chosen, verdicts)
+    parts.tally(verdicts)
     parts.sources()
     show.downloads("ledger", title=_("One line for each statement"), table=lambda: ledger(record, more=verdicts))
     show.downloads(

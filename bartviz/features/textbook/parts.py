@@ -48,22 +48,32 @@ def judged(record: Record | None) -> Verdicts:
     return cached(partial(textbook.verdicts, record, measured.verdicts()))
 
 
-def tally(verdicts: Verdicts) -> None:
-    """How many statements hold and how many do not: the lead sentence of the page, and a bar with its legend."""
-    counts = textbook.tally(verdicts)
+def lead(verdicts: Verdicts) -> None:
+    """How many statements there are, and how many of them have a verdict."""
+    undecided = textbook.tally(verdicts)["undecided"]
     show.lead(
         _(
             "{claims} statements from articles about these models. {tested} of them could be checked against numbers.",
             claims=len(CLAIMS),
-            tested=len(CLAIMS) - counts["undecided"],
+            tested=len(CLAIMS) - undecided,
         )
     )
+
+
+def tally(verdicts: Verdicts) -> None:
+    """How many statements hold and how many do not, as a bar with its legend: below the statements, where nobody takes
+    it for a score of their own."""
+    counts = textbook.tally(verdicts)
     bar, legend = "", ""
     for word in WORDS:
         if count := counts[word]:
             bar += f"<span class='bv-is-{word}' style='flex:{count}'></span>"
             legend += f"<li class='bv-is-{word}'><i>{SIGNS[word]}</i> {_safe(_(NAMES[word]))} <b>{count}</b></li>"
-    st.html(f"<div class='bv-tally' aria-hidden='true'>{bar}</div><ul class='bv-tallied'>{legend}</ul>")
+    title = _safe(_("What we found for all {claims} statements", claims=len(CLAIMS)))
+    st.html(
+        f"<p class='bv-found'>{title}</p><div class='bv-tally' aria-hidden='true'>{bar}</div>"
+        f"<ul class='bv-tallied'>{legend}</ul>"
+    )
 
 
 def sources() -> None:
@@ -75,11 +85,11 @@ def sources() -> None:
 def choose(found: Verdicts) -> tuple[Claim, ...]:
     """The lines of one chapter and verdict (URL ``chapter``, ``verdict``); with the switch ``guess`` of any verdict.
 
-    A link to a line opens its chapter. Beginners begin with what many believe, and guess first, unless a link asks for
+    A link to a line opens its chapter. Beginners begin with what many people believe, and guess first, unless a link asks for
     a line or a verdict.
     """
     counts = textbook.tally(found)
-    chapters = {FIRST: _("What many believe")} | named(CHAPTERS) | {ALL: _("All chapters")}
+    chapters = {FIRST: _("What many people believe")} | named(CHAPTERS) | {ALL: _("All chapters")}
     verdicts = {ALL: _("All")} | {word: f"{SIGNS[word]} {_(NAMES[word])} ({counts[word]})" for word in WORDS}
     asked = next((line.chapter for line in CLAIMS if line.number == st.query_params.get("line")), None)
     by_verdict, verdict = st.query_params.get("verdict") in WORDS, ALL
@@ -111,8 +121,8 @@ def _picture() -> None:
     head, row = start.head_of(record, kind), start.row_of(record, kind)
     attention = record.attention(kind)
     label = _(
-        "An example of weights: where one head of a small translator looked to write “{word}”. The stronger a "
-        "word's colour, the larger its weight.",
+        "An example of weights: where one head of a small translator looked when it wrote “{word}”. The "
+        "stronger a word's colour, the larger its weight.",
         word=record.rows(kind).labels[row],
     )
     weights = attention.head(head.layer, head.head)[row]
@@ -135,7 +145,7 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
 
 
 def _next_chapter(shown: set[Chapter]) -> None:
-    """A link to the chapter after the only one that is shown; after what many believe, to the first."""
+    """A link to the chapter after the only one that is shown; after what many people believe, to the first."""
     words = list(CHAPTERS)
     here = [words.index(chapter) for chapter in shown]
     if st.session_state.get("chapter") == FIRST:
@@ -164,8 +174,10 @@ def _lines(key: str, _numbers: list[str], _found: Verdicts, _wanted: str) -> Non
 
 def _question(line: Claim) -> None:
     """A line without its verdict."""
-    st.html(f"<div class='bv-claim'>{_head(line, '')}</div>")
-    if line.number == ABOUT_WEIGHTS and not levels.at_least("intermediate"):
+    beginner = not levels.at_least("intermediate")
+    terms = levels.defined(BELIEVED.get(line.number, ()), key=f"line-{line.number}") if beginner else ""
+    st.html(f"<div class='bv-claim'>{_head(line, '')}{terms}</div>")
+    if line.number == ABOUT_WEIGHTS and beginner:
         _picture()
 
 

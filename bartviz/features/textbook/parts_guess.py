@@ -95,7 +95,11 @@ def _score(numbers: list[str], found: Mapping[str, Verdict]) -> None:
     judged = [number for number in said if found[number].word in MEANT]
     right = [number for number in judged if given()[number] in MEANT[found[number].word]]
     partly = [number for number in judged if found[number].word == "caveat" and number not in right]
-    sentence = _("True, false, or does it depend? Choose, then see what the numbers say.")
+    sentence = _(
+        "{said} of {count} answered. True, false, or does it depend? Choose, then see what the numbers say.",
+        said=len(said),
+        count=len(numbers),
+    )
     if partly:
         sentence = _(
             "{right} of {said} right and {partly} in part, of {count} statements here.",

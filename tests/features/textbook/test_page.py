@@ -117,7 +117,7 @@ def test_beginners_begin_with_what_many_believe(app: App) -> None:
     page = app("textbook", record=None, level="beginner")
     keys = [str(button.key) for button in page.button if str(button.key).startswith("guess_")]
     assert list(dict.fromkeys(key.split("_")[1] for key in keys)) == list(BELIEVED)
-    assert BELIEVED[0] == "35c"  # the one with no term but that of a weight
+    assert next(iter(BELIEVED)) == "35c"  # its picture says what a weight is
     assert not any(re.search(r"[\d√²]", textbook.claim(number).said) for number in BELIEVED)  # no formula
     assert "Next chapter" in " ".join(link.proto.label for link in page.get("page_link"))
 
@@ -125,8 +125,8 @@ def test_beginners_begin_with_what_many_believe(app: App) -> None:
 @pytest.mark.slow
 def test_a_beginner_sees_what_a_weight_is_in_the_statement_about_weights(app: App) -> None:
     said = words(app("textbook", record=None, level="beginner"))
-    statement, example = textbook.claim(BELIEVED[0]).said, "An example of weights"
-    assert said.index(statement) < said.index(example) < said.index(textbook.claim(BELIEVED[1]).said)
+    statement, example = textbook.claim(next(iter(BELIEVED))).said, "An example of weights"
+    assert said.index(statement) < said.index(example) < said.index(textbook.claim(list(BELIEVED)[1]).said)
     assert example not in words(app("textbook", record=None, level="beginner", chapter="masks"))
     assert example not in words(app("textbook", record=None, guess="true", chapter="heads"))  # intermediate
 
@@ -188,7 +188,7 @@ def test_a_beginner_sees_what_a_weight_is_before_statements_about_weights(app: A
     head, row = start.head_of(record, "cross"), start.row_of(record, "cross")
     weights = record.attention("cross").head(head.layer, head.head)[row]
     page = app("textbook", record=None, level="beginner")
-    said = f"looked to write “{record.rows('cross').labels[row]}”. The stronger a word's colour, the larger its weight."
+    said = f"looked when it wrote “{record.rows('cross').labels[row]}”. The stronger a word's colour, the larger its weight."
     assert said in html.unescape(words(page))
     strongest = record.attention("cross").key.labels[int(weights.argmax())]
     assert re.search(rf"title='{weights.max():.3f}'>{re.escape(strongest)}</span>", words(page))
