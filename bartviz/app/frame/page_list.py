@@ -88,7 +88,7 @@ SECTIONS: tuple[Section, ...] = (
             Page(
                 "corpus",
                 mark("Many texts (corpus)"),
-                mark("What does each head do across a corpus of texts?"),
+                mark("Corpus: what does each head do across many texts?"),
                 run=False,
             ),
         ),

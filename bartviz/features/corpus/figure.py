@@ -137,7 +137,8 @@ def _mosaic(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool, *, percent
     if means.shape[1] > WRITTEN:
         return [cells, clicks]
     texts = np.vectorize(percent)(means) if percents else np.char.mod("%.2f" if top < 100 else "%.3g", means)
-    return [cells, written(means, texts, top, scale, low=bottom), clicks]
+    size = 13 if means.shape[1] <= WRITTEN // 2 else 11
+    return [cells, written(means, texts, top, scale, low=bottom, size=size), clicks]
 
 
 def _points(rows: pd.DataFrame, measure: str, kind: Kind, dark: bool) -> Part:

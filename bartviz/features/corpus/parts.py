@@ -121,8 +121,8 @@ def _held(name: str, _version: int) -> dict[Kind, tuple[int, int, dict[str, tupl
 
 
 def over_all(chosen: Chosen) -> tuple[str, tuple[str, str]]:
-    """What the head does on average over all texts, and for a beginner what that means or how many others do more, else
-    a text in which it does about that, where the atlas has one; and a term in it with its definition."""
+    """What the head does on average over all texts, and for a beginner how many others do more, else a text in which it
+    does about that, where the atlas has one; and a term in it with its definition."""
     n, mean = _mean(chosen)
     head, value = levels.head_name(chosen.head), _written(chosen, mean)
     if chosen.measure in head_names.NAMES:
@@ -132,15 +132,7 @@ def over_all(chosen: Chosen) -> tuple[str, tuple[str, str]]:
     else:
         term = measure_of(chosen.measure).title
         said = _("{head}: {measure} {value} on average over {n:,} texts.", head=head, measure=term, value=value, n=n)
-    if levels.at_least("intermediate"):
-        more = _typical(chosen)
-    elif chosen.measure == "alignment":
-        more = _(
-            "One to one means that each word of the output looks at a word of its own, whether or not the two "
-            "translate each other."
-        )
-    else:
-        more = _among(chosen, mean)
+    more = _typical(chosen) if levels.at_least("intermediate") else _among(chosen, mean)
     return f"{said} {more}".strip(), (term, measure_of(chosen.measure).briefly)
 
 
@@ -214,7 +206,7 @@ def picture(chosen: Chosen) -> None:
     """Every head, and the texts of the chosen one: for beginners its means beside the texts, for others its intervals,
     too."""
     clicked = partial(_choose_clicked, *chosen.shape)
-    how = _("Each square is a head, with its average over all texts. Choose one.")
+    how = _("Each square is a head and shows its average over all texts. Choose one.")
     if levels.at_least("intermediate"):
         show.lead(notice(chosen))
         alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
@@ -237,12 +229,13 @@ def picture(chosen: Chosen) -> None:
 
 
 def _explained(chosen: Chosen) -> str:
-    """What the numbers of the picture are, for a reader who meets the measure for the first time; where the headline
-    says that, how many heads have a larger one."""
+    """What the numbers of the picture are, for a reader who meets the measure for the first time."""
     measure = measure_of(chosen.measure)
     if chosen.measure == "alignment":
-        _n, mean = _mean(chosen)
-        said = _among(chosen, mean)
+        said = _(
+            "One to one means that each word of the output looks at a word of its own, whether or not the two "
+            "translate each other."
+        )
     else:
         said = _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)
     return f"{said} {_('Layers and heads are numbered from 0.')}".strip()
@@ -288,19 +281,21 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
     rows = cached(partial(_examples, chosen))
     columns = [*st.columns(2), *st.columns(2)] if len(shown) > 2 else [st.container() for _which in shown]
     for column, which in zip(columns, shown, strict=True):
-        with column:
+        with column, st.container(key=f"corpus_{which}"):
             st.subheader(_(EXAMPLES[which]), anchor=False)
+            if which == shown[0] and chosen.measure in head_names.NAMES:
+                show.note(_share_of(chosen))
             for row in rows[which]:
-                opens(f"corpus_{which}_{row['rank']}", _example(chosen, row["value"]), row, chosen)
+                opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))
 
 
-def _example(chosen: Chosen, value: float) -> str:
-    """The value of an example as HTML, and of what it is a share where that is the head's weight."""
-    written = f"<b>{_written(chosen, value)}</b>"
-    return _("{share} of its weight", share=written) if chosen.measure in head_names.NAMES else written
+def _share_of(chosen: Chosen) -> str:
+    """What the values of the examples are a share of."""
+    title = measure_of(chosen.measure).title
+    return _("Share of the attention of {head} that counts as “{measure}”", head=chosen.name, measure=title)
 
 
 def _examples(chosen: Chosen) -> dict[str, list[dict[Any, Any]]]:
@@ -312,7 +307,9 @@ def _examples(chosen: Chosen) -> dict[str, list[dict[Any, Any]]]:
 def opens(key: str, value: str, row: Mapping[Any, Any], chosen: Chosen) -> None:
     """A text of the atlas with a value (HTML), and the way to its map, if the server has the model."""
     text, pair, target = (row[name] if isinstance(row[name], str) else "" for name in ("text", "pair", "target"))
-    said = "<br>".join(html.escape(part) for part in (text, pair, target) if part)
+    said = "<br>".join(html.escape(part) for part in (text, pair) if part)
+    if target:
+        said += f"<br><span class='bv-written'>→ {html.escape(target)}</span>"
     model = str(chosen.of.description["model"]["name"])
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
         st.html(f"<p>{value} · {said}</p>")

@@ -103,7 +103,7 @@ def section() -> None:
     )
     st.subheader(_("Your own texts"), anchor=False)
     file = st.file_uploader(
-        _("A file with one text in each line or row"),
+        _("A file with one text per line or row ({formats})", formats=", ".join(FORMATS)),
         key="corpus_file",
         help=hint,
         max_upload_size=upload_limits.largest(),  # other files are refused in the visitor's language
