@@ -202,7 +202,7 @@ def _hint(now: state.LessonState) -> str:
     assert now.step is not None
     answer = now.step.answer
     if isinstance(answer, Touch):
-        return _for_keys(_("Answer in the picture: touch it."), _("Or Tab, arrow keys and Enter."))
+        return _for_keys(_("Answer in the picture: touch it."), _("Or use Tab, the arrow keys and Enter."))
     if isinstance(answer, Painted):
         return _for_keys(_("Drag over the words, or tap them."), _("Or arrow keys and Space."))
     if isinstance(answer, Number):

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from bartviz.analysis.start import FAINTEST
+from bartviz.analysis.word_colors import NONE
 from bartviz.drawing import colors
+from bartviz.drawing.colors import underline
 from bartviz.features.quiz.question import LETTERS, READ_SO, Grid, Option, Question, Touch
 from bartviz.language import _, current
 from bartviz.record.record import Record
@@ -48,7 +50,7 @@ APART = 2
 """Letters between two words of a line with ribbons."""
 WIDEST = 3.0
 """Half the width of a ribbon of weight 1, in per cent of the line."""
-STEPS = 24
+STEPS = 48
 """Straight pieces of each side of a ribbon."""
 
 Query = Mapping[str, str]
@@ -181,10 +183,13 @@ def _ribbons(question: Question, places: _Places) -> str:
     lines = [
         "".join(
             f"<span style='flex:{len(label) + APART} 1 0'{places.area(what, str(at))}>"
-            f"{places.button(what, str(at), _word(label, asked and at == question.marked), label)}</span>"
-            for at, label in enumerate(labels)
+            f"{places.button(what, str(at), _word(label, asked and at == question.marked, number), label)}</span>"
+            for at, (label, number) in enumerate(zip(labels, numbers or [NONE] * len(labels), strict=True))
         )
-        for what, labels, asked in (("column", grid.columns, down), ("row", grid.rows, not down))
+        for what, labels, numbers, asked in (
+            ("column", grid.columns, grid.colors[1], down),
+            ("row", grid.rows, grid.colors[0], not down),
+        )
     ]
     return (
         f"<div class='bv-ribbons bv-{grid.kind}'><p>{lines[0]}</p><div aria-hidden='true'>{drawn}</div>"
@@ -197,7 +202,7 @@ def _outline(high: float, low: float, half: float) -> str:
     ways = [at / STEPS for at in range(STEPS + 1)]
     line = [(high + (low - high) * way * way * (3 - 2 * way), 100 * way) for way in ways]  # as smooth at both ends
     corners = [(x - half, y) for x, y in line] + [(x + half, y) for x, y in reversed(line)]
-    return ",".join(f"{x:.1f}% {y:.1f}%" for x, y in corners)
+    return ",".join(f"{x:.2f}% {y:.2f}%" for x, y in corners)
 
 
 def _middles(labels: Sequence[str]) -> list[float]:
@@ -206,8 +211,10 @@ def _middles(labels: Sequence[str]) -> list[float]:
     return [50 * (left + right) / ends[-1] for left, right in pairwise(ends)]
 
 
-def _word(label: str, marked: bool) -> str:
-    return f"<span{' class=bv-marked' if marked else ''}>{html.escape(label)}</span>"
+def _word(label: str, marked: bool, number: int = NONE) -> str:
+    """``number``: that of the word's colour, which underlines it."""
+    style = f" style='{underline(number)}'" if number != NONE else ""
+    return f"<span{' class=bv-marked' if marked else ''}{style}>{html.escape(label)}</span>"
 
 
 @dataclass(frozen=True)

@@ -207,14 +207,18 @@ def _score(quiz: Quiz) -> None:
         earlier = {"found": quiz.before[1] + found, "done": quiz.before[0] + done}
         parts += " · " + _("{found} of {done} correct in this visit", **earlier)
     st.html(f"<p class='bv-score' role='status'>{html.escape(parts)}</p>")
-    st.progress(done / len(quiz.questions))
+    tried = "".join(
+        f"<i class='{'bv-on' if quiz.tried(at) else ''}{' bv-here' if at == quiz.place and not quiz.ended else ''}'></i>"
+        for at in range(len(quiz.questions))
+    )
+    st.html(f"<p class='bv-segments' aria-hidden='true'>{tried}</p>")
 
 
 def ask(quiz: Quiz) -> None:
     """The question in large type, its picture, which is touched, or else the options as buttons, and the feedback."""
     question = quiz.question
     with st.container(key="quiz_asked"):
-        st.html(f"<p class='bv-question' tabindex='-1'>{html.escape(_(question.prompt))}</p>")
+        st.html(f"<p class='bv-question' tabindex='-1'>{html.escape(_(question.prompt))}</p>{_how(question)}")
     beside = len(question.grids) == 1 and not question.grids[0].digits
     widths = [5, 3] if _has_ribbons(question) else [1, 1]
     picture, choice = st.columns(widths, gap="medium") if beside else (st.container(), st.container())
@@ -227,6 +231,15 @@ def ask(quiz: Quiz) -> None:
         with st.container(key="quiz_said"):
             _feedback(quiz, question)
         _navigation(quiz)
+
+
+def _how(question: Question) -> str:
+    """How a question is answered in its picture, as HTML; empty for one that has buttons."""
+    if question.touch is None:
+        return ""
+    touch = html.escape(_(TOUCH["ribbon" if _has_ribbons(question) else question.touch.what]))
+    keys = html.escape(_("Or use Tab, the arrow keys and Enter."))
+    return f"<p class='bv-do'>{touch} <span class='bv-keys'>{keys}</span></p>"
 
 
 def _picture(quiz: Quiz, question: Question) -> None:
@@ -306,8 +319,7 @@ def _feedback(quiz: Quiz, question: Question) -> None:
         st.html(_verdict("bv-said-wrong", _("Not quite:"), _says(question, taken[-1]), _("Try another one.")))
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))
     elif question.touch is not None:
-        what = "ribbon" if _has_ribbons(question) else question.touch.what
-        show.note(_(TOUCH[what]), keys=_("Or Tab, arrow keys and Enter."))
+        st.html("<i hidden></i>")  # keeps the place of what will be said; how to answer is below the question
     else:
         press = _("Or press its key, 1 to {count}.", count=len(question.options))
         show.note(_("Choose an answer."), keys=press)

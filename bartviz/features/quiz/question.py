@@ -17,6 +17,7 @@ from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
 from bartviz.analysis.start import Ribbons, ribbons
+from bartviz.analysis.word_colors import Numbers
 from bartviz.analysis.start import plain as plain_words
 from bartviz.arrays import Floats
 from bartviz.families.catalogue import entry
@@ -59,6 +60,7 @@ class Grid:
     ``kind``: the attention in whose colour it is shaded; None for grey, where the kind is what is asked. ``digits``:
     whether numbers are written, or cells are only shaded (a weight of 1 in full colour). ``title``: its name if there
     are several. ``ribbons``: drawn as on the start page, its columns the words above, its rows the words below.
+    ``colors``: the numbers of the words of rows and columns (``analysis.word_colors``), which underline them.
     """
 
     rows: tuple[str, ...]
@@ -68,6 +70,7 @@ class Grid:
     digits: bool = True
     title: str = ""
     ribbons: bool = False
+    colors: tuple[Numbers, Numbers] = ((), ())
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from bartviz.analysis import start
+from bartviz.analysis import start, word_colors
 from bartviz.arrays import Floats
 from bartviz.features.quiz.heads import CLEARLY, LOOKS
 from bartviz.features.quiz.question import (
@@ -69,8 +69,15 @@ def _ask(material: Material, random: Generator, subject: Subject, *, back: bool)
         return None
     lines = tuple(map(told_apart, lines))
     low, high, weights = f"“{found.below[t].text}”", f"“{found.above[s].text}”", found.weights[np.ix_(below, above)]
+    rows, columns = word_colors.of(material.record).sides(kind)
     grid = Grid(
-        lines[1], lines[0], tuple(tuple(map(float, row)) for row in weights.round(3)), kind, digits=False, ribbons=True
+        lines[1],
+        lines[0],
+        tuple(tuple(map(float, row)) for row in weights.round(3)),
+        kind,
+        digits=False,
+        ribbons=True,
+        colors=(tuple(rows[found.below[at].start] for at in below), tuple(columns[found.above[at].start] for at in above)),
     )
 
     answer = below.index(t) if back else above.index(s)
@@ -119,9 +126,9 @@ def _prompt(back: bool, wrote: bool) -> str:
             else mark("Which word below looks at {high} most?")
         )
     return (
-        mark("Before the model wrote {low}, which word of the upper line did it look at most?")
+        mark("Before the model wrote {low}, which word in the top row did it look at most?")
         if wrote
-        else mark("Which word of the upper line does {low} look at most?")
+        else mark("Which word in the top row does {low} look at most?")
     )
 
 
