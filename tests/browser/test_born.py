@@ -13,7 +13,7 @@ from tests.browser.conftest import Open
 from tests.features.born.trained import replayed
 
 pytest.importorskip("bartviz.features.born")
-UNLEARNED = "It should turn “abchdef” into “fedhcba”. Nothing is learned yet: its weights are random."
+UNLEARNED = "It should turn “abcdefg” into “gfedcba”. Nothing is learned yet: its numbers are random."
 PATIENCE = 120_000  # milliseconds: a busy machine learns slowly
 STEPPED = """async (slider) => {
     let fastest = Infinity;
@@ -51,7 +51,7 @@ def learns(page: Page, beyond: int) -> None:
 def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/born?width=16")
     training, state = page.locator(".training"), page.locator(".training .state")
-    expect(training.locator(".answer b").first).to_have_text("abchdef", timeout=PATIENCE)
+    expect(training.locator(".answer b").first).to_have_text("abcdefg", timeout=PATIENCE)
     expect(state).to_have_text(UNLEARNED)
     page.get_by_label("a line from top right to bottom left").check()
     judged = training.locator(".judged")
@@ -81,7 +81,7 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     assert steps(page) > before
     page.get_by_role("button", name="Stop", exact=True).click()
     expect(state).to_have_text(re.compile(r"^Stopped\. "), timeout=PATIENCE)
-    page.get_by_role("button", name="New random weights", exact=True).click()
+    page.get_by_role("button", name="New random numbers", exact=True).click()
     expect(page).to_have_url(re.compile("seed=2"))
     expect(state).to_have_text(UNLEARNED, timeout=PATIENCE)
     expect(training.locator(".answer")).to_contain_text("faed")

@@ -113,7 +113,7 @@ const signs = { split: (text) => [...text.toLowerCase().replace(/\s/g, "")], joi
 
 /** @type {{ [name: string]: Task }} */
 export const TASKS = {
-  reverse: { ...spelled, ...signs, solved: reversed, first: [..."abchdef"] },
+  reverse: { ...spelled, ...signs, solved: reversed, first: [..."abcdefg"] },
   sort: { ...spelled, ...signs, solved: sorted, first: [..."gbecahd"] },
   translate: {
     source: [...MARKS, ...german],

@@ -20,8 +20,7 @@ def _live() -> None:
     """The network that learns in the browser."""
     show.lead(
         _(
-            "A network with random weights learns in your browser. Guess first which cells will stand out, "
-            "then press Start and watch its heads find their jobs."
+            "This network starts with random numbers. Guess which cells will stand out, then press Start and watch its heads find their jobs."
         )
     )
     task = parts.task()

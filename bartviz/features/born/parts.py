@@ -29,8 +29,8 @@ WORDS: Mapping[str, str] = {
     "start": mark("Start"),
     "stop": mark("Stop"),
     "go": mark("Go on"),
-    "before": mark("It should turn “{text}” into “{answer}”. Nothing is learned yet: its weights are random."),
-    "comes": mark("While it learns, its curves are drawn here."),
+    "before": mark("It should turn “{text}” into “{answer}”. Nothing is learned yet: its numbers are random."),
+    "comes": mark("Its learning curves will appear here."),
     "now": mark("Step {step}: {own} of {all} texts that it has never seen are right."),
     "both": mark(
         "Step {step}: {told} of {all} texts that it has never seen are right if the words before are told, "
@@ -39,13 +39,13 @@ WORDS: Mapping[str, str] = {
     "stopped": mark("Stopped."),
     "learnt": mark("Learned."),
     "broken": mark("Your browser could not start the training: it needs web workers. Another browser will have them."),
-    "head": mark("Layer {layer}, head {head}"),
+    "head": mark("Head {head} of layer {layer}"),
     "share": mark("{share} on the right place"),
     "map": mark(
-        "Cross-attention of layer {layer}, head {head}: a row for each word that it should write, a column for each "
+        "Cross-attention of head {head} of layer {layer}: a row for each word that it should write, a column for each "
         "that it reads"
     ),
-    "rows": mark("to write ↓"),
+    "rows": mark("writes ↓"),
     "columns": mark("reads →"),
     "curves": mark("Against the step: the share of right texts, each head's weight on the right place, and the loss"),
     "axis": mark("steps"),
@@ -60,10 +60,10 @@ WORDS: Mapping[str, str] = {
     "other": mark("none of these"),
     "fits": mark("Your guess was right: {answer}."),
     "fails": mark("You guessed: {guess}. It became: {answer}."),
-    "line": mark("Layer {layer}, head {head} has {share} of its weight on {answer}."),
-    "scattered": mark("Layer {layer}, head {head} has {share} of its weight on the place that the word comes from."),
+    "line": mark("Head {head} of layer {layer} has {share} of its weight on {answer}."),
+    "scattered": mark("Head {head} of layer {layer} has {share} of its weight on the place that the word comes from."),
     "measured": mark(
-        "Layer {layer}, head {head} has {same} of its weight on the place with the same number, {mirrored} on the one "
+        "Head {head} of layer {layer} has {same} of its weight on the place with the same number, {mirrored} on the one "
         "counted from the end, and {right} on the one that the word comes from."
     ),
     "ahead": mark(
@@ -100,14 +100,13 @@ class Network(NamedTuple):
 
 def task() -> str:
     """The task (URL ``task``)."""
-    chosen, again = show.halves("born", [4, 1])
-    with chosen:
-        found = pick.one_of(_("It learns to"), {word: _(name) for word, name in TASKS.items()}, key="task")
-    with again:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="born_task"):
+        with st.container(width="content"):
+            found = pick.one_of(_("It learns to"), {word: _(name) for word, name in TASKS.items()}, key="task")
         st.button(
-            _("New random weights"),
+            _("New random numbers"),
             on_click=_other_seed,
-            help=_("Begin again from other random weights, those of another seed."),
+            help=_("Begin again from other random numbers, those of another seed."),
         )
     return found
 

@@ -33,7 +33,7 @@ def test_a_beginner_gets_the_usual_network_and_a_worker(app: App) -> None:
 def test_another_seed_is_another_network_at_each_level(app: App) -> None:
     for level in ("beginner", "expert"):
         page = app("born", level=level)
-        (button,) = [one for one in page.button if one.label == "New random weights"]
+        (button,) = [one for one in page.button if one.label == "New random numbers"]
         button.click().run()
         assert sent(page)["settings"]["seed"] == parts.Network().seed + 1
 

@@ -224,7 +224,6 @@ class View {
       this.find(".live").textContent = `${whole} ${judged}`;
       this.said = performance.now();
     }
-    this.find(".course figure").hidden = !begun;
     this.find(".key.told").hidden = this.data.settings.causal;
     this.root.dataset.told = String(!this.data.settings.causal);
     this.root.dataset.running = String(running);
@@ -278,7 +277,7 @@ class View {
       this.say("writes"),
       make("b", "", own || "–"),
       `(${this.say(fits ? "correct" : "wrong")}).`,
-      ...(fits ? [] : [this.say("should"), make("b", "", right), "."]),
+      ...(fits ? [] : [this.say("should"), make("b", "", right)]),
     ];
     this.find(".answer").replaceChildren(
       make("b", "", joined(words.slice(0, -1))),
@@ -322,7 +321,7 @@ class View {
 
   curves(theme, strong, scale) {
     const canvas = this.find(".curves");
-    if (!canvas.clientWidth) return; // hidden before the start
+    if (!canvas.clientWidth) return;
     const { context, width, height } = measured(canvas),
       { judgements } = this,
       size = 12 * scale;
