@@ -90,7 +90,7 @@ def test_the_button_of_another_draw_stays_where_it_is_pressed(visit: Open, shipp
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("look", ["attention", "compare with BERT", "all five noises"])
+@pytest.mark.parametrize("look", ["attention", "compare with BERT", "all five kinds of damage"])
 def test_nothing_hangs_over_the_edge_of_a_phone(visit: Open, shipped: str, look: str) -> None:
     text = "고양이가+소파에서+자고+있어요." if look == "attention" else "x" * 90
     page = opened(visit, f"{shipped}/denoising?look={look}&model=bart-tiny-denoise&text={text}", size=(420, 900))

@@ -13,7 +13,7 @@ from bartviz.features.denoising.figure import denoising as figure
 from bartviz.features.denoising.parts_noise import choose, draw_again, other_model
 from bartviz.language import _, mark
 
-AT_RANDOM = mark("The words that are lost are chosen at random.")
+AT_RANDOM = mark("The lost words are chosen at random.")
 MOVED = mark("The new order is chosen at random.")
 BY_HAND = mark("Touch a word to hide it, or a gap to bring its words back.")
 STYLE = Path(parts.__file__).with_name("style.css")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LOOKS = {
     "attention": mark("attention"),
     BERT.name: mark("compare with BERT"),
-    "noises": mark("all five noises"),
+    "noises": mark("all five kinds of damage"),
     "tokens": mark("given the original"),
 }
 WEIGHTS = {"head": mark("one head"), "layer": mark("mean of a layer"), "all": mark("mean of all")}
@@ -85,7 +85,7 @@ def lines(chosen: Chosen, repair: Repair, *, touchable: bool) -> None:
     if repair.noised.moved:
         legend.append(_("Small numbers: the word's place in the original."))
     if legend:
-        show.note(" ".join(legend))
+        show.what_to_do(" ".join(legend))
     if levels.at_least("intermediate"):
         show.note(f"{repair.given.model.name}: {'; '.join(facts(repair.given))}.")
     for notice in repair.notices:
@@ -112,7 +112,7 @@ def look(chosen: Chosen, repair: Repair) -> None:
     }
     detailed = levels.at_least("intermediate") or st.query_params.get("look") in ("tokens", LOOKS["tokens"])
     looks = {word: name for word, name in LOOKS.items() if detailed or word != "tokens"}
-    with levels.aside(_("More: attention, BERT, all five noises"), key="look", names=("look",)) as opened:
+    with levels.aside(_("More: attention, BERT, all five kinds of damage"), key="look", names=("look",)) as opened:
         if opened:
             parts[pick.one_of(_("Look at"), named(looks), key="look")]()
             show.table(repairs.table(repair), title=_("The three lines as a table"))

@@ -28,7 +28,7 @@ VERDICTS = {
 LEGEND = {
     "bv-lost": mark("Crossed out: lost."),
     "bv-mask": mark("<mask>: a gap for the model to fill."),
-    "bv-right": mark("✓ put back."),
+    "bv-right": mark("✓ put back, and how sure the model was."),
     "bv-wrong": mark("✗ another word."),
     "bv-added": mark("+ added."),
     "bv-none": mark("∅ nothing."),

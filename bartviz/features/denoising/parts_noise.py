@@ -35,7 +35,7 @@ NOISE_NAMES = {
     "rotation": mark("rotation"),
 }
 NOISE_PLAIN = {
-    "infilling": mark("infilling: groups of words, one <mask> for each"),
+    "infilling": mark("infilling: one <mask> for several words in a row"),
     "masking": mark("masking: single words, a <mask> for each"),
     "deletion": mark("deletion: words taken out without a trace"),
     "permutation": mark("permutation: the sentences shuffled"),
@@ -116,7 +116,7 @@ def draw_again(*, hides: bool) -> None:
         key="noise_again",
         on_click=_again,
         width="stretch",
-        help=_("Use the next seed."),
+        help=_("Draw again at random."),
     )
 
 
@@ -162,7 +162,7 @@ def _notes(record: Record, which: str, noise: str, text: str) -> list[str]:
     """Notes on this choice."""
     notes, name = [], record.model.name
     if denoiser(record.model) == name and name not in DENOISERS:
-        notes.append(_("Whether {name} was trained to repair texts is not known.", name=name))
+        notes.append(_("Whether {name} was trained to repair text is not known.", name=name))
     if which == "own" and (MASK in text or "[MASK]" in text):
         notes.append(
             _("Your text already contains masks; this page needs an undamaged one, so an example is used instead.")
@@ -177,7 +177,7 @@ def other_model(record: Record) -> str | None:
     name, other = record.model.name, denoiser(record.model)
     if other == name:
         return None
-    return _("{name} was not trained to repair texts, so {other} does it here.", name=name, other=other)
+    return _("{name} was not trained to repair text, so {other} does it here.", name=name, other=other)
 
 
 def _rate(noise: str, short: str) -> float | None:

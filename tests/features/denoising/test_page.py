@@ -73,7 +73,7 @@ def test_the_page_says_how_other_words_are_damaged_before_it_shows_them(app: App
 def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> None:
     page = app("denoising", record=of("The cat is sleeping on the sofa.", "small-bert"))
     assert not page.exception
-    assert "small-bert was not trained to repair texts, so bart-tiny-denoise does it here." in words(page)
+    assert "small-bert was not trained to repair text, so bart-tiny-denoise does it here." in words(page)
     assert words(page).index("does it here") < words(page).index("<span>original</span>")  # who speaks, before what
     assert "bart-tiny-denoise: " in words(page)
 
@@ -81,7 +81,7 @@ def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> N
 @pytest.mark.slow
 def test_a_folder_that_may_be_trained_for_it_is_accepted(app: App) -> None:
     page = app("denoising", record=of(TEXT))
-    assert "Whether small-bart was trained to repair texts is not known." in words(page)
+    assert "Whether small-bart was trained to repair text is not known." in words(page)
 
 
 @pytest.mark.some(2)
