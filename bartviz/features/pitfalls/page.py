@@ -14,7 +14,7 @@ FIRST = mark("Attention is not an explanation")
 OTHERS = (
     (mark("An average hides its heads"), averages),
     (mark("Much of the weight goes to special tokens and full stops"), sinks),
-    (mark("Rows are one step late"), shifted),
+    (mark("A row is named after the next word"), shifted),
     (mark("Untrained weights show nothing, however neat the map"), untrained),
 )
 ON_REQUEST = (silence, judged)  # tests of the first pitfall

@@ -55,7 +55,12 @@ def surprise(record: Record) -> None:
     found: Ablation | None = ask("pitfalls_surprise", record, {"head": str(head)}, work, button=label)
     if found is None or found.before is None or found.after is None:
         return
-    show.lead(surprise_sentence(found.before, found.after))
+    said = surprise_sentence(found.before, found.after)
+    show.lead(said)
+    chances = [math.exp(max(_whole(one), -LOG_MOST)) for one in (found.before, found.after)]
+    if percent(TINY / 2) not in map(percent, chances):
+        drawn = partial(figures.with_and_without, chances[0], chances[1], kind=head.kind, dark=page.dark())
+        show.figure(drawn, key="pitfalls_chances", alt=said)
     show.note(_("It is {place} ({attention}) of {model}.", **where(head, record)))
     link("experiments", _("silence this head"), {"experiment": "ablation", "silenced": str(head)})
 
@@ -65,7 +70,7 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
 
     Both probabilities are told where a reader can compare them, else their quotient: those of long texts are tiny.
     """
-    was, now = (float(one.log_probability.sum(dtype=np.float64)) for one in (before, after))
+    was, now = _whole(before), _whole(after)
     said = {"before": _share(was), "after": _share(now)}
     tiny = percent(TINY / 2) in said.values()
     if abs(now - was) < ALIKE:
@@ -80,14 +85,14 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
     if now > was:
         if told:
             return _(
-                "Switch off the head that the start page shows, and the model finds the same text "
-                "no less likely: the probability of all its words together is {before} with the head and {after} "
+                "Switch off the head that the start page shows, and the model does not find the same text "
+                "any less likely: the probability of all its words together is {before} with the head and {after} "
                 "without it.",
                 **said,
             )
         return _(
-            "Switch off the head that the start page shows, and the model finds the same text "
-            "no less likely: {times:,.2f} times as likely as before.",
+            "Switch off the head that the start page shows, and the model does not find the same text "
+            "any less likely: {times:,.2f} times as likely as before.",
             times=math.exp(min(now - was, LOG_MOST)),
         )
     if told:
@@ -102,6 +107,11 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
         "probability is {share} of what it was. That is an effect; the picture alone shows none.",
         share=_share(now - was),
     )
+
+
+def _whole(one: Guesses) -> float:
+    """The natural logarithm of the probability of a whole text."""
+    return float(one.log_probability.sum(dtype=np.float64))
 
 
 def _share(logarithm: float) -> str:
@@ -122,7 +132,7 @@ def silence(record: Record) -> None:
 
     shapes = [record.attention(kind).shape for kind in record.kinds]
     count = sum(shape[0] * shape[1] for shape in shapes)
-    label = _("Silence each of {count} heads, one after the other", count=count)
+    label = _("Silence each of the {count} heads in turn", count=count)
     sweep: Sweep | None = ask("pitfalls_sweep", record, {}, work, button=label)
     if sweep is None:
         if record.model.parameters > LARGE:

@@ -47,7 +47,12 @@ def weight_and_effect(record: Record) -> None:
         if not levels.at_least("intermediate"):
             writes = gap.head.kind != "encoder" and names is shown.output
             begins = gap.looked == 0 and bool(attention.key.special[0])
-            mark_or_word = _("the start mark {token}", token=looked) if begins else looked
+            starts = (
+                _("{token}, the mark that starts every output", token=looked)
+                if gap.head.kind == "decoder"
+                else _("the start mark {token}", token=looked)
+            )
+            mark_or_word = starts if begins else looked
             sentence = _plain_gap(gap, names.labels[gap.row], mark_or_word, brought, writes=writes)
         elif gap.looked == gap.brought:
             sentence = _(
@@ -71,7 +76,9 @@ def weight_and_effect(record: Record) -> None:
                 _(
                     "A head's output is a sum of vectors, one for each token that it reads: how much comes from a "
                     "token is the length of its vector, as a share of all their lengths."
-                ),
+                )
+                if levels.at_least("intermediate")
+                else _("How much comes from a word is measured by how much it adds to the head's output."),
             )
         )
         if not levels.at_least("intermediate"):  # what stands beside the picture is for others

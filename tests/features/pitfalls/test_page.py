@@ -147,7 +147,7 @@ def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     whole = guesses(0.5, 0.8)
     of_all = "the probability of all its words together"
     more, less = surprise_sentence(whole, guesses(0.5, 0.9)), surprise_sentence(whole, guesses(0.1, 0.5))
-    assert f"no less likely: {of_all} is 40% with the head and 45% without it." in more
+    assert f"any less likely: {of_all} is 40% with the head and 45% without it." in more
     assert f" less likely: {of_all} is 40% with the head and 5.0% without it." in less
     assert f"just as likely: {of_all} stays at 40%." in surprise_sentence(whole, guesses(0.8, 0.5))
 
@@ -158,7 +158,7 @@ def test_the_surprise_of_a_long_text_compares_probabilities_that_are_too_small_t
     assert "less likely: its probability is 50% of what it was" in surprise_sentence(
         guesses(*long), guesses(*long[1:], 0.25)
     )
-    assert "no less likely: 2.00 times as likely as before" in surprise_sentence(
+    assert "any less likely: 2.00 times as likely as before" in surprise_sentence(
         guesses(*long), guesses(*long[1:], 1.0)
     )
     same = guesses(0.403), guesses(0.397)  # both are 40%, and not the same
@@ -176,7 +176,7 @@ def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely()
     assert found.before is not None
     assert found.after is not None
     assert found.effect > 0.01
-    assert "no less likely" in surprise_sentence(found.before, found.after)
+    assert "any less likely" in surprise_sentence(found.before, found.after)
 
 
 def test_what_is_said_of_a_test_is_what_the_verdicts_allow() -> None:
