@@ -27,7 +27,7 @@ def main() -> None:
         show.lead(cards.lead())
         show.note(
             _("Your progress is stored in this browser."),
-            keys=_("Keys in a lesson: N next, B back, A answer, Z large type."),
+            keys=_("Keys in a lesson: N skip or next, B back, A answer, Z large type."),
         )
     cards.cards()
     levels.explain("lessons")
