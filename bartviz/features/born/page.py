@@ -20,7 +20,8 @@ def _live() -> None:
     """The network that learns in the browser."""
     show.lead(
         _(
-            "This network starts with random numbers. Guess which cells will stand out, then press Start and watch its heads find their jobs."
+            "This network starts with random numbers. Guess which cells will stand out, then press Start and watch "
+            "its heads find their jobs."
         )
     )
     task = parts.task()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from bartviz.app.components import served
-from bartviz.app.controls import pick, show
+from bartviz.app.controls import pick
 from bartviz.app.state import url_state
 from bartviz.browser import PANEL
 from bartviz.browser.scripts import bundle
@@ -61,10 +61,12 @@ WORDS: Mapping[str, str] = {
     "fits": mark("Your guess was right: {answer}."),
     "fails": mark("You guessed: {guess}. It became: {answer}."),
     "line": mark("Head {head} of layer {layer} has {share} of its weight on {answer}."),
-    "scattered": mark("Head {head} of layer {layer} has {share} of its weight on the place that the word comes from."),
+    "scattered": mark(
+        "Head {head} of layer {layer} has {share} of its weight on the place that the word comes from."
+    ),
     "measured": mark(
-        "Head {head} of layer {layer} has {same} of its weight on the place with the same number, {mirrored} on the one "
-        "counted from the end, and {right} on the one that the word comes from."
+        "Head {head} of layer {layer} has {same} of its weight on the place with the same number, {mirrored} on the "
+        "one counted from the end, and {right} on the one that the word comes from."
     ),
     "ahead": mark(
         "Without the mask it reads the next word from the answer, so its training loss falls, and it need not look at "

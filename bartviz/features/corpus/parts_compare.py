@@ -34,7 +34,9 @@ def compare(chosen: Chosen) -> None:
     names = [name for name in others if cached(partial(_comparable, chosen, name, own.version(name)))]
     if not names:
         return
-    with levels.aside(_("Compare with other texts or another model"), key="corpus_against", names=("against",)) as opened:
+    with levels.aside(
+        _("Compare with other texts or another model"), key="corpus_against", names=("against",)
+    ) as opened:
         if opened:
             _against(chosen, names)
 

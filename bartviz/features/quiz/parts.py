@@ -206,12 +206,13 @@ def _score(quiz: Quiz) -> None:
     if quiz.before[0]:
         earlier = {"found": quiz.before[1] + found, "done": quiz.before[0] + done}
         parts += " · " + _("{found} of {done} correct in this visit", **earlier)
-    st.html(f"<p class='bv-score' role='status'>{html.escape(parts)}</p>")
+    here = -1 if quiz.ended else quiz.place
     tried = "".join(
-        f"<i class='{'bv-on' if quiz.tried(at) else ''}{' bv-here' if at == quiz.place and not quiz.ended else ''}'></i>"
+        f"<i class='{'bv-on' if quiz.tried(at) else ''}{' bv-here' if at == here else ''}'></i>"
         for at in range(len(quiz.questions))
     )
-    st.html(f"<p class='bv-segments' aria-hidden='true'>{tried}</p>")
+    score = f"<p class='bv-score' role='status'>{html.escape(parts)}</p>"
+    st.html(f"{score}<p class='bv-segments' aria-hidden='true'>{tried}</p>")
 
 
 def ask(quiz: Quiz) -> None:

@@ -17,8 +17,8 @@ from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import Measured, of_record
 from bartviz.analysis.parameters import Parameter
 from bartviz.analysis.start import Ribbons, ribbons
-from bartviz.analysis.word_colors import Numbers
 from bartviz.analysis.start import plain as plain_words
+from bartviz.analysis.word_colors import Numbers
 from bartviz.arrays import Floats
 from bartviz.families.catalogue import entry
 from bartviz.families.registry import FAMILIES

@@ -77,7 +77,10 @@ def _ask(material: Material, random: Generator, subject: Subject, *, back: bool)
         kind,
         digits=False,
         ribbons=True,
-        colors=(tuple(rows[found.below[at].start] for at in below), tuple(columns[found.above[at].start] for at in above)),
+        colors=(
+            tuple(rows[found.below[at].start] for at in below),
+            tuple(columns[found.above[at].start] for at in above),
+        ),
     )
 
     answer = below.index(t) if back else above.index(s)

@@ -85,8 +85,8 @@ def sources() -> None:
 def choose(found: Verdicts) -> tuple[Claim, ...]:
     """The lines of one chapter and verdict (URL ``chapter``, ``verdict``); with the switch ``guess`` of any verdict.
 
-    A link to a line opens its chapter. Beginners begin with what many people believe, and guess first, unless a link asks for
-    a line or a verdict.
+    A link to a line opens its chapter. Beginners begin with what many people believe, and guess first, unless a
+    link asks for a line or a verdict.
     """
     counts = textbook.tally(found)
     chapters = {FIRST: _("What many people believe")} | named(CHAPTERS) | {ALL: _("All chapters")}

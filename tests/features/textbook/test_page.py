@@ -188,7 +188,8 @@ def test_a_beginner_sees_what_a_weight_is_before_statements_about_weights(app: A
     head, row = start.head_of(record, "cross"), start.row_of(record, "cross")
     weights = record.attention("cross").head(head.layer, head.head)[row]
     page = app("textbook", record=None, level="beginner")
-    said = f"looked when it wrote “{record.rows('cross').labels[row]}”. The stronger a word's colour, the larger its weight."
+    written = record.rows("cross").labels[row]
+    said = f"looked when it wrote “{written}”. The stronger a word's colour, the larger its weight."
     assert said in html.unescape(words(page))
     strongest = record.attention("cross").key.labels[int(weights.argmax())]
     assert re.search(rf"title='{weights.max():.3f}'>{re.escape(strongest)}</span>", words(page))
