@@ -109,8 +109,8 @@ class Name:
 
     @property
     def habit(self) -> str:
-        """What the head does, and the share of its weight: “looks at the token after (this takes 90% of its
-        attention)”."""
+        """What the head does, and the share of its weight: “looks at the token after with 90% of its
+        attention”."""
         return self.does(percent(self.score))
 
     @property
@@ -122,7 +122,7 @@ class Name:
         """``habit`` with the share as it is written beside the sentence: 90%, or 0.90."""
         if self.measure == "evenness":
             return self.alone
-        return _("{does} (this takes {share} of its attention)", does=self.alone, share=share)
+        return _("{does} (with {share} of its attention)", does=self.alone, share=share)
 
     @property
     def explained(self) -> str:

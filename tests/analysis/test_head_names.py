@@ -107,10 +107,10 @@ def test_every_name_has_a_habit_with_its_share_of_the_attention() -> None:
     """Of an even head the score is no share of attention, so its habit says none."""
     for measure in (*head_names.NAMES, "evenness"):
         habit = head_names.Name(measure, 0.9, 0.5).habit
-        assert habit.endswith("(this takes 90% of its attention)") == (measure != "evenness")
+        assert habit.endswith("(with 90% of its attention)") == (measure != "evenness")
     assert (
         head_names.Name("alignment", 0.9, 0.5, BACK).habit
-        == "links words one to one, except the first (this takes 90% of its attention)"
+        == "links words one to one, except the first (with 90% of its attention)"
     )
 
 

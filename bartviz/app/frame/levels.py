@@ -134,7 +134,8 @@ def defined(names: Sequence[str], *, key: str) -> str:
 
     ``key`` is of the sentence, within its page."""
     chips = "".join(_chip(glossary()[name], f"term-{key}-{number}", "") for number, name in enumerate(names))
-    return f"<div class='bv-terms'>{chips}</div>" if chips else ""
+    begins = html.escape(_("Explain:"))
+    return f"<div class='bv-terms'><span class='bv-note'>{begins}</span> {chips}</div>" if chips else ""
 
 
 @contextmanager

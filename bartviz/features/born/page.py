@@ -20,8 +20,8 @@ def _live() -> None:
     """The network that learns in the browser."""
     show.lead(
         _(
-            "This network starts with random numbers. Guess which cells will stand out, then press Start and watch "
-            "its heads find their jobs."
+            "This network starts with random numbers, and each of its heads looks in its own way. Guess which cells "
+            "will stand out, then press Start and watch the heads find their jobs."
         )
     )
     task = parts.task()

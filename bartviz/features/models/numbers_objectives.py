@@ -26,7 +26,8 @@ BERT_RATE, T5_RATE, SPAN = 0.15, 0.15, 3  # shares of the words, and T5's mean s
 @dataclass(frozen=True)
 class Example:
     """``reads``: the model's input; ``starts``: the decoder's input, None without a decoder; ``predicts``: the text
-    whose tokens count in the loss, empty if the text is too short. ``why`` is a message."""
+    whose tokens count in the loss, empty if the text is too short. ``why`` is a message, to be filled with ``rate``,
+    the share of the words that BERT chooses."""
 
     family: str
     reads: str
@@ -63,7 +64,8 @@ def _bert(text: str, seed: int) -> Example:
     reads = _joined(masked, [seen.get(index, word) for index, word in enumerate(clean)])
     predicts = " … ".join(clean[index] for index in lost)
     why = mark(
-        "Only the chosen words count: of every 10, 8 become [MASK], 1 becomes another word and 1 stays as it is."
+        "About {rate:.0%} of the words are chosen, and only these count: of every 10 chosen, 8 become [MASK], 1 "
+        "becomes another word and 1 stays as it is."
     )
     return Example(BERT.name, f"[CLS] {reads} [SEP]", None, predicts, why)
 

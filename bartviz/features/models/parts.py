@@ -22,7 +22,7 @@ from bartviz.features.models import numbers_model_table as model_table
 from bartviz.features.models import parts_learned as learned
 from bartviz.features.models.figure import SUBLAYERS, legend
 from bartviz.features.models.numbers_model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
-from bartviz.features.models.numbers_objectives import Example, objectives
+from bartviz.features.models.numbers_objectives import BERT_RATE, Example, objectives
 from bartviz.language import _, mark, plural
 from bartviz.record.record import Record
 
@@ -201,7 +201,8 @@ def _goal(example: Example) -> str:
     cells = "".join(
         f"<span>{html.escape(name)}</span><code>{_shown(text)}</code>" for name, text in lines if text is not None
     )
-    return f"<div class='bv-objective'><h4>{example.title}</h4>{cells}<p>{html.escape(_(example.why))}</p></div>"
+    why = html.escape(_(example.why, rate=BERT_RATE))
+    return f"<div class='bv-objective'><h4>{example.title}</h4>{cells}<p>{why}</p></div>"
 
 
 def _shown(text: str) -> str:

@@ -35,7 +35,10 @@ def weights_and_contributions(
     places = np.sort(largest[bars[largest] > 0])
     kind: Kind = found.head.kind
     shades = {"weights": theme.kind_color(kind, dark), "shares": theme.palette(dark).faint}
-    names = {"weights": _("how much the head looks there"), "shares": _("how much of its output comes from there")}
+    names = {
+        "weights": _("how much the head looks there"),
+        "shares": _("how much of what it passes on comes from there"),
+    }
     said = [len(places) <= ROOM or at in (found.looked, found.brought) for at in places]
     traces: list[Part] = [
         {

@@ -98,13 +98,13 @@ def _plain_gap(gap: pitfalls.Gap, token: str, looked: str, brought: str, *, writ
     """The gap for a beginner: what the head looks at most, and what it takes most from."""
     message = (
         mark(
-            "To write {token}, one head looks most at {looked} ({weight:%}), but only {share:%} of its output comes "
-            "from there."
+            "To write {token}, one head spends {weight:%} of its attention on {looked}, but only {share:%} of what the "
+            "head passes on comes from there."
         )
         if writes
         else mark(
-            "At {token}, one head looks most at {looked} ({weight:%}), but only {share:%} of its output comes from "
-            "there."
+            "At {token}, one head spends {weight:%} of its attention on {looked}, but only {share:%} of what the head "
+            "passes on comes from there."
         )
     )
     said = _(

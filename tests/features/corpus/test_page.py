@@ -63,12 +63,12 @@ def test_it_begins_with_what_the_head_does_on_average_and_in_one_typical_text(ap
     n = f"on average over {heads.query('measure == @name', local_dict={'name': 'next'}).iloc[0]['n']:,} texts."
     habit = "looks at the token after"
     expert, beginner = said("next"), said("next", "beginner")
-    takes = f"(this takes {means('next'):.2f} of its attention)"
+    takes = f"(with {means('next'):.2f} of its attention)"
     assert f"Encoder L2H3 {habit} {takes}, {n} {typical('next', '{:.2f}'.format)}" in expert
     others = atlas.heads.query("kind == 'encoder' and measure == 'next'")["mean"]
     more = int((others > means("next")).sum())
     among = f"{more} of all {len(others)} encoder heads" if more else f"That is the most of all {len(others)} "
-    assert f"Head 3 of layer 2 {habit} (this takes {percent(means('next'))} of its attention), {n} {among}" in beginner
+    assert f"Head 3 of layer 2 {habit} (with {percent(means('next'))} of its attention), {n} {among}" in beginner
     for measure in ("entropy", "evenness"):
         assert (
             f"Encoder L2H3: {measure_of(measure).title} {means(measure):.2f} {n} {typical(measure, '{:.2f}'.format)}"
@@ -81,7 +81,7 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     assert not page.exception
     heads = shipped.atlas("bart-tiny-en-de").heads
     best = heads[(heads["kind"] == "cross") & (heads["measure"] == "alignment")].nlargest(1, "mean").iloc[0]
-    assert f"(this takes {percent(best['mean'])} of its attention), on average over {best['n']:,} texts." in words(page)
+    assert f"(with {percent(best['mean'])} of its attention), on average over {best['n']:,} texts." in words(page)
     (mosaic,) = (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
     assert percent(best["mean"]) in next(trace for trace in mosaic["data"] if trace["name"] == "numbers")["text"]
     said = html.unescape(words(page))
