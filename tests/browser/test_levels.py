@@ -14,7 +14,7 @@ from scripts.serving import ROOT, served
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
-BEGINNER = "A row looks at columns."
+BEGINNER = "Each row looks at the columns."
 EXPERT = "What a map cannot say."
 WHOLE = """node => {
   const box = node.getBoundingClientRect();
