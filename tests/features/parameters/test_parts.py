@@ -58,6 +58,7 @@ def test_the_legend_names_every_colour_of_a_layer_with_its_parameters(app: App) 
     shown = re.findall(r"<li>(?:<i [^>]*></i>)+(.*?)</li>", html(app("parameters", record=None, of="t5-small")))
     attention, forward = 4 * 512 * 512 + 512, 2 * 512 * 2048 + 512  # matrices, and a norm without a bias
     counts = {"self-attention": 12 * attention, "cross-attention": 6 * attention, "feed-forward": 12 * forward}
+    counts["used in several places"] = 32_128 * 512  # the tokens' embeddings, of encoder, decoder and output layer
     assert dict(entry.split(" · ")[:2] for entry in shown) == {
         name: f"{count / 1e6:.1f} M" for name, count in counts.items()
     }
