@@ -109,8 +109,7 @@ class Name:
 
     @property
     def habit(self) -> str:
-        """What the head does, and the share of its weight: “looks at the token after with 90% of its
-        attention”."""
+        """What the head does, and the share of its weight: “looks at the token after (with 90% of its attention)”."""
         return self.does(percent(self.score))
 
     @property
