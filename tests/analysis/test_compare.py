@@ -47,8 +47,8 @@ def test_the_filter_keeps_values_in_between_and_nothing_undefined() -> None:
 
 def test_the_sentences_count_heads_with_a_habit_and_say_who_has_none() -> None:
     said = (
-        "The one encoder head does mainly one thing in this text. L0H0 looks at the token before (100% of its "
-        "attention)."
+        "The one encoder head does mainly one thing in this text. L0H0 looks at the token before (with 100% of "
+        "its attention)."
     )
     assert compare.notice(BEFORE) == said
     assert compare.notice(BEFORE, percents=False) == said.replace("100%", "1.00")
