@@ -57,7 +57,7 @@ FALLING: tuple[Measure, ...] = ("log_probability", "label_log_probability", "lab
 """What is less sure without a head that matters: the largest fall ranks first, and of other measures the largest."""
 ROUNDING = 1e-4  # nats; a smaller change of log p is float32 arithmetic in another order
 QUIET = 0.05  # nats; below it no change of a token's log p is worth a word
-SMALLEST = 1e-3  # probability of a text; a smaller one is said as log p alone
+SMALLEST = 1e-3  # probability of a text; a smaller one is not told: its change is
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +68,28 @@ class Guesses(Brief):
     best: Ints
     labels: tuple[str, ...]
     probability: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The probability of a whole text, the product of its tokens', before and after a change; ``times`` as likely it is
+    after."""
+
+    was: float
+    now: float
+    times: float
+
+    @property
+    def told(self) -> bool:
+        """Whether a reader can compare both probabilities: those of long texts are tiny, and two may be written alike.
+        Else their quotient says more."""
+        return min(self.was, self.now) >= SMALLEST and percent(self.was) != percent(self.now)
+
+
+def of_whole(before: Guesses, after: Guesses) -> Whole:
+    """What a change does to the probability of the whole text whose tokens are the targets of both."""
+    was, now = (float(one.log_probability.sum(dtype=np.float64)) for one in (before, after))
+    return Whole(*map(prediction.times, (was, now, now - was)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -473,15 +495,15 @@ def notice(found: Ablation) -> str:
         else _("The best token stays the same at all {rows}", rows=rows)
     )
     effect = sentence_words.signed(found.effect, "+.2f")
-    before, after = (float(np.exp(one.log_probability.sum())) for one in (found.before, found.after))
-    was, now = percent(before), percent(after)
-    if min(before, after) < SMALLEST:
-        whole = mark("log p of its {tokens} changed by {effect} nats.")
-    elif was == now:
-        whole = mark("the probability of its {tokens} stays at {now} (log p {effect} nats).")
+    whole = of_whole(found.before, found.after)
+    was, now = percent(whole.was), percent(whole.now)
+    if whole.told:
+        message = mark("the probability of its {tokens} went from {was} to {now} (log p {effect} nats).")
+    elif min(whole.was, whole.now) < SMALLEST:
+        message = mark("log p of its {tokens} changed by {effect} nats.")
     else:
-        whole = mark("the probability of its {tokens} went from {was} to {now} (log p {effect} nats).")
-    changed = _(whole, tokens=count(rows), was=was, now=now, effect=effect)
+        message = mark("the probability of its {tokens} stays at {now} (log p {effect} nats).")
+    changed = _(message, tokens=count(rows), was=was, now=now, effect=effect)
     return f"{went} {best}; {changed}"
 
 

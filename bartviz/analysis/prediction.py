@@ -5,6 +5,7 @@ Letters in shapes: n tokens, C labels.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from bartviz.record.prediction import Prediction
 from bartviz.record.record import Record
 
 LONGEST = 30  # tokens of an answer
+_MOST = 700.0  # nats; the exponential of more is not a number of 64 bits
 Doubles = NDArray[np.float64]
 
 
@@ -39,6 +41,15 @@ class Answer:
     @property
     def probability(self) -> float:
         return self.start * self.end
+
+
+def times(nats: float) -> float:
+    """How many times as likely something is whose log p is higher by ``nats``: always a number above 0.
+
+    >>> times(0.0)
+    1.0
+    """
+    return math.exp(min(max(nats, -_MOST), _MOST))
 
 
 def prediction_of(record: Record) -> Prediction:

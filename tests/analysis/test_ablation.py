@@ -180,3 +180,25 @@ def test_arrays_cannot_be_written_to() -> None:
     assert found.nbytes == sum(
         array.nbytes for array in (found.log_probability, found.divergence, found.changed, found.distance)
     )
+
+
+def guesses(*nats: float) -> Guesses:
+    of = len(nats)
+    return Guesses(np.array(nats, np.float32), np.zeros(of, np.int64), ("a",) * of, np.zeros(of, np.float32))
+
+
+def test_the_probability_of_a_whole_text_by_hand() -> None:
+    half, fifth = float(np.log(0.5)), float(np.log(0.2))
+    whole = analysis.of_whole(guesses(half, half), guesses(half, fifth))
+    np.testing.assert_allclose([whole.was, whole.now, whole.times], [0.25, 0.1, 0.4], rtol=1e-6)
+    assert whole.told
+    assert not analysis.of_whole(guesses(-8.0), guesses(-7.0)).told  # 0.03% and 0.09%
+    assert not analysis.of_whole(guesses(float(np.log(0.403))), guesses(float(np.log(0.397)))).told  # 40% and 40%
+
+
+def test_of_a_text_beyond_the_smallest_number_the_quotient_is_exact() -> None:
+    whole = analysis.of_whole(guesses(*[-100.0] * 20), guesses(*[-100.0] * 19, -101.0))
+    assert whole.times == pytest.approx(float(np.exp(-1.0)))
+    assert whole.was > 0
+    assert 0 < analysis.of_whole(guesses(0.0), guesses(-1e5)).times < 1e-300
+    assert np.isfinite(analysis.of_whole(guesses(-1e5), guesses(0.0)).times)

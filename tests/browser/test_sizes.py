@@ -14,7 +14,7 @@ SEEN = [  # an address, pictures on it, and how many of them are on the first sc
     ("alignment?level=intermediate", PLOT, 2),
     ("compare", ".attention [data-is=plot]", 2),
     ("decoding?step=5", ".player .strip", 1),
-    ("experiments?experiment=ablation", ".bv-two-bars", 1),
+    ("experiments?experiment=ablation", ".bv-shares", 1),
     ("experiments?experiment=edit", PLOT, 2),
     ("heads?layer=1&head=0", ".attention [data-is=stage]", 1),
     ("inside?level=intermediate", ".st-key-inside_row .nsewdrag", 3),

@@ -28,6 +28,7 @@ from bartviz.app.state import result_cache
 from bartviz.drawing.colors import underline
 from bartviz.errors import BudgetError, WeightsOnlyError
 from bartviz.language import _
+from bartviz.language.percentages import percent
 from bartviz.reading.encodings import megabytes
 from bartviz.record.attention import Kind
 from bartviz.serving import torch_import
@@ -120,6 +121,17 @@ def _explained(sentence: str, explains: tuple[str, str] | None) -> str:
     marked = f"<dfn class='bv-role' tabindex='0' aria-describedby='{key}'>{term}</dfn>"
     definition = f" <span class='bv-definition' role='tooltip' id='{key}'>{said}</span>"
     return html.escape(sentence).replace(term, marked, 1) + definition
+
+
+def shares_as_bars(shares: Mapping[str, float], *, kind: Kind | None, alt: str) -> None:
+    """A large bar for each name, as long as its share (0 to 1), below each other, in the colour of a kind of attention
+    (None: grey); ``alt`` says for screen readers what they show."""
+    rows = "".join(
+        f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
+        for name, share in shares.items()
+    )
+    color = "" if kind is None else f" style='--kind:var(--bv-{kind})'"
+    st.html(f"<div class='bv-shares'{color} role='img' aria-label=\"{html.escape(alt, quote=True)}\">{rows}</div>")
 
 
 def legend(entries: Mapping[str, Sequence[str]], *, label: str) -> None:

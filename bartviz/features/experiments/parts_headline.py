@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 
 import numpy as np
 import streamlit as st
@@ -14,12 +13,12 @@ from bartviz.analysis.ablation import Ablation, Moved
 from bartviz.analysis.edits import Edit
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import padding
+from bartviz.app.controls import show
 from bartviz.app.frame import levels
 from bartviz.features.experiments.figure_ablation import kind_of
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 
-_LOG_MOST = 700.0  # the exponential of more is not a number of 64 bits
 _STAYS = mark("{condition}: {token} stays at {now}")
 _MOVES = mark("{condition}: {token} {was} → {now}")
 
@@ -103,19 +102,17 @@ def of_all(found: Ablation) -> str:
         return ""
     if abs(found.effect) <= analysis.QUIET:
         return ""
-    ends = [math.exp(one.log_probability.sum(dtype=np.float64)) for one in (found.before, found.after)]
-    was, now = map(percent, ends)
-    if min(ends) >= analysis.SMALLEST and was != now:
+    whole = analysis.of_whole(found.before, found.after)
+    if whole.told:
         message = (
             mark("The probability of all the words above together rises from {was} to {now}.")
-            if found.effect > 0
+            if whole.times > 1
             else mark("The probability of all the words above together falls from {was} to {now}.")
         )
-        return _(message, was=was, now=now)
-    if found.effect > 0:
-        times = math.exp(min(found.effect, _LOG_MOST))
-        return _("All the words above together become {times:,.1f} times as likely.", times=times)
-    return _("All the words above together become {lost:%} less likely.", lost=-math.expm1(found.effect))
+        return _(message, was=percent(whole.was), now=percent(whole.now))
+    if whole.times > 1:
+        return _("All the words above together become {times:,.1f} times as likely.", times=whole.times)
+    return _("All the words above together are only {share:%} as likely as before.", share=whole.times)
 
 
 def _of_labels(found: Ablation) -> str:
@@ -234,10 +231,5 @@ def draw(found: Ablation) -> None:
         names = (_("with the heads"), _("without them")) if several else (_("with the head"), _("without it"))
     else:
         names = _("before"), _("with the change")
-    rows = "".join(
-        f"<span>{html.escape(name)}</span><i style='--share:{100 * share:.2f}%'></i><b>{percent(share)}</b>"
-        for name, share in zip(names, (moved.was, moved.now), strict=True)
-    )
-    said, kind = html.escape(headline(found), quote=True), kind_of(found)
-    color = "" if kind is None else f" style='--kind:var(--bv-{kind})'"
-    st.html(f"<div class='bv-two-bars'{color} role='img' aria-label=\"{said}\">{rows}</div>")
+    shares = dict(zip(names, (moved.was, moved.now), strict=True))
+    show.shares_as_bars(shares, kind=kind_of(found), alt=headline(found))

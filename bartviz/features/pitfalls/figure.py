@@ -79,35 +79,6 @@ def weights_and_contributions(
     return theme.build(traces, layout, dark=dark, height=300)
 
 
-def with_and_without(before: float, after: float, *, kind: Kind, dark: bool = False) -> go.Figure:
-    """Two bars: the probability of a text with a head of that kind, and without it."""
-    trace: Part = {
-        "type": "bar",
-        "orientation": "h",
-        "x": [before, after],
-        "y": [0, 1],
-        "text": [percent(before), percent(after)],
-        "textposition": "outside",
-        "cliponaxis": False,
-        "marker": {"color": [theme.kind_color(kind, dark), theme.palette(dark).faint]},
-        "hoverinfo": "skip",
-    }
-    layout: Part = {
-        "xaxis": {"range": [0, 1.12], "tickformat": ".0%", "tickvals": [0, 0.5, 1]},
-        "yaxis": {
-            "tickvals": [0, 1],
-            "ticktext": [_("with the head"), _("without it")],
-            "range": [1.5, -0.5],
-            "showgrid": False,
-            "automargin": True,
-            "ticks": "outside",
-            "tickcolor": "rgba(0,0,0,0)",  # room between a name and its bar
-        },
-        "showlegend": False,
-    }
-    return theme.build([trace], layout, dark=dark, height=130)
-
-
 def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:
     """Every head as a point: x is its sharpness, y the effect of silencing it; the quietest one has a ring."""
     traces: list[Part] = []

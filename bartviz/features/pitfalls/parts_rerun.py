@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import sentence_words, start
+from bartviz.analysis import ablation, sentence_words, start
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.verdicts import BETTER, Verdict
 from bartviz.app.controls import pick, show
@@ -37,9 +37,7 @@ RANDOM_SEED = 0
 LARGE = 50_000_000
 """Parameters from which a second network (200 MB) is created only on request."""
 ALIKE = 0.005
-"""Two probabilities of a text are alike if their logarithms differ by less: by half of a per cent."""
-TINY = 0.001  # what ``percent`` writes without digits
-LOG_MOST = 700.0  # the exponential of more is not a number of 64 bits
+"""Two probabilities of a text are alike if they differ by less: by half of a per cent."""
 
 
 def surprise(record: Record) -> None:
@@ -57,10 +55,10 @@ def surprise(record: Record) -> None:
         return
     said = surprise_sentence(found.before, found.after)
     show.lead(said)
-    chances = [math.exp(max(_whole(one), -LOG_MOST)) for one in (found.before, found.after)]
-    if percent(TINY / 2) not in map(percent, chances):
-        drawn = partial(figures.with_and_without, chances[0], chances[1], kind=head.kind, dark=page.dark())
-        show.figure(drawn, key="pitfalls_chances", alt=said)
+    whole = ablation.of_whole(found.before, found.after)
+    if whole.told:
+        shares = {_("with the head"): whole.was, _("without it"): whole.now}
+        show.shares_as_bars(shares, kind=head.kind, alt=said)
     show.note(_("It is {place} ({attention}) of {model}.", **where(head, record)))
     link("experiments", _("silence this head"), {"experiment": "ablation", "silenced": str(head)})
 
@@ -70,20 +68,18 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
 
     Both probabilities are told where a reader can compare them, else their quotient: those of long texts are tiny.
     """
-    was, now = _whole(before), _whole(after)
-    said = {"before": _share(was), "after": _share(now)}
-    tiny = percent(TINY / 2) in said.values()
-    if abs(now - was) < ALIKE:
-        if tiny:
+    whole = ablation.of_whole(before, after)
+    said = {"before": percent(whole.was), "after": percent(whole.now)}
+    if abs(whole.times - 1) < ALIKE:
+        if min(whole.was, whole.now) < ablation.SMALLEST:
             return _("Switch off the head that the start page shows, and the model finds the same text just as likely.")
         return _(
             "Switch off the head that the start page shows, and the model finds the same text just as likely: the "
             "probability of all its words together stays at {before}.",
             before=said["before"],
         )
-    told = not tiny and said["before"] != said["after"]
-    if now > was:
-        if told:
+    if whole.times > 1:
+        if whole.told:
             return _(
                 "Switch off the head that the start page shows, and the model does not find the same text "
                 "any less likely: the probability of all its words together is {before} with the head and {after} "
@@ -93,9 +89,9 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
         return _(
             "Switch off the head that the start page shows, and the model does not find the same text "
             "any less likely: {times:,.2f} times as likely as before.",
-            times=math.exp(min(now - was, LOG_MOST)),
+            times=whole.times,
         )
-    if told:
+    if whole.told:
         return _(
             "Switch off the head that the start page shows, and the model finds the same text less likely: the "
             "probability of all its words together is {before} with the head and {after} without it. That is an "
@@ -105,18 +101,8 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
     return _(
         "Switch off the head that the start page shows, and the model finds the same text less likely: its "
         "probability is {share} of what it was. That is an effect; the picture alone shows none.",
-        share=_share(now - was),
+        share=percent(whole.times),
     )
-
-
-def _whole(one: Guesses) -> float:
-    """The natural logarithm of the probability of a whole text."""
-    return float(one.log_probability.sum(dtype=np.float64))
-
-
-def _share(logarithm: float) -> str:
-    """A share in per cent, from its natural logarithm: never 0%, however small."""
-    return percent(math.exp(max(logarithm, -LOG_MOST)))
 
 
 def silence(record: Record) -> None:

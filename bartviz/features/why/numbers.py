@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis import start
+from bartviz.analysis import prediction, start
 from bartviz.analysis.attribution import Attribution
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.words import Word, pieces_of, words
@@ -28,7 +28,6 @@ HATCHED = -0.05  # share of the largest number, below which a word speaks agains
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no ribbon, and no sentence
 SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js)
-LOG_MOST = 700.0  # the exponential of more is not a number of 64 bits
 LATELY = 4  # tokens that recall what was written before
 
 
@@ -162,13 +161,11 @@ def fallen(record: Record, attribution: Attribution) -> tuple[tuple[float | None
     earlier = values if record.reads_own_text else np.zeros(0, np.float32) if inputs is None else inputs[0]
     row = int(attribution.rows[0])
 
-    def times(value: float) -> float:
-        return float(np.exp(min(value, LOG_MOST)))
-
     return (
-        tuple(times(float(values[word.start])) if word.end - word.start == 1 else None for word in read),
+        tuple(prediction.times(float(values[word.start])) if word.end - word.start == 1 else None for word in read),
         tuple(
-            times(float(earlier[at])) if (at := place.row + 1) <= row and at < len(earlier) else None for place in found
+            prediction.times(float(earlier[at])) if (at := place.row + 1) <= row and at < len(earlier) else None
+            for place in found
         ),
     )
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 CHARTS = {
     "pitfalls_gap": "gap",
     "pitfalls_quiet": "quiet",
-    "pitfalls_chances": "ablation",  # the page draws the product over all tokens, the function each of them
     "pitfalls_mean_": "heads",
     "pitfalls_sinks": "heads",
     "pitfalls_hidden": "heads",
