@@ -207,14 +207,14 @@ def _breakable(formula: str) -> str:
 
 
 def _level_buttons(word: str) -> None:
-    """Buttons for one level up or down, next to the text."""
+    """Buttons for one level up or down, next to the text; they name it, as all of the page changes to it."""
     position = LEVELS.index(current())
-    ways = {mark("Explain less"): position - 1, mark("Explain more"): position + 1}
+    ways = {mark("Explain less ({level})"): position - 1, mark("Explain more ({level})"): position + 1}
     with show.keeps_focus(f"levels_{word}"), st.container(horizontal=True, gap="small"):
         for label, other in ways.items():
             if 0 <= other < len(LEVELS):
                 st.button(
-                    _(label),
+                    _(label, level=_(NAMES[LEVELS[other]])),
                     key=f"to_{LEVELS[other]}_{word}",
                     type="tertiary",
                     on_click=_set_level,
