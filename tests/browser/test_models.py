@@ -14,6 +14,7 @@ from tests.browser.conftest import Open
 @pytest.mark.thorough
 def test_models_are_chosen_and_the_link_restores_them(visit: Open, server: str) -> None:
     page = visit(f"{server}/models")
+    page.get_by_role("tab", name="Property by property").click()  # a beginner sees the examples first
     table = page.locator(".bv-models")
     expect(table).to_contain_text("124,439,808")
     page.get_by_text("BART and T5", exact=True).click()
