@@ -140,7 +140,7 @@ def hero(chosen: Chosen, kept: Bools) -> None:
             height=HEIGHT,
         )
         caption = _(
-            "Each point is a {kind} head. Across: {x}. Up: {y}.",
+            "Each point is one {kind} head. Across: {x}. Up: {y}.",
             kind=sentence_words.before_noun(chosen.kind),
             x=chosen.x.plain,
             y=chosen.y.plain,
@@ -160,7 +160,7 @@ def hero(chosen: Chosen, kept: Bools) -> None:
         clickable(drawn, key=_MATRIX, alt=caption)
         show.note(
             _(
-                "Each square is a {kind} head. Its number: {measure}, here from {lowest} to {highest}. Choose a head "
+                "Each square is one {kind} head. Its number: {measure}, here from {lowest} to {highest}. Choose a head "
                 "to see its map above.",
                 kind=sentence_words.before_noun(chosen.kind),
                 measure=chosen.shade.plain,
