@@ -139,9 +139,9 @@ def _follow_canvas(choice: Choice) -> None:
     st.session_state[_SAID] = choice
     st.session_state["step_weights"] = choice.what
     if choice.what != "all":
-        st.session_state["layer"] = choice.layer
+        url_state.put_number("layer", choice.layer)  # the closed popover sends what it had
     if choice.what == "head":
-        st.session_state["head"] = choice.head
+        url_state.put_number("head", choice.head)
 
 
 def beam_tree(record: Record, step: int) -> None:

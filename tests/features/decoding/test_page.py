@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bartviz.analysis import start
+from bartviz.app.components import canvas as canvas_module
 from bartviz.app.components.player import BranchRequest
 from bartviz.app.controls import tasks as task_module
 from bartviz.app.state import session, url_state
@@ -118,6 +119,19 @@ def test_several_rows_and_columns_of_all_heads_are_in_the_link(record: Record) -
     app.run()
     assert "chosen_row" not in app.query_params
     assert app.query_params["chosen_column"] == "5"
+
+
+def test_a_head_chosen_among_all_is_not_undone_by_the_closed_pickers(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(record, all_heads="true", step="4", layer="1", head="1")
+    assert app.slider(key="head").value == 1
+    held = app.session_state["_canvas_decoding_canvas"]
+    chosen = replace(held.latest, layer=2, head=3)
+    monkeypatch.setattr(canvas_module, "catch_up", lambda _key: held.on_change(chosen))  # as the browser says it
+    app.run()
+    assert (app.slider(key="layer").value, app.slider(key="head").value) == (2, 3)
+    assert (canvas(app)["begin"]["layer"], canvas(app)["begin"]["head"]) == (2, 3)
 
 
 @pytest.mark.parametrize(("said", "seen"), [("lines", "lines"), ("text", "text"), ("nonsense", "map")])
