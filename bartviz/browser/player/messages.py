@@ -197,7 +197,7 @@ def plain_titles(whose: str, *, branched: bool, start: str) -> Words:
     that every output begins with, if there are such."""
     output = _("What it has written, and what comes next")
     if start:
-        output = _("What it has written, and what comes next (every output begins with the marks {start})", start=start)
+        output = _("What it has written, and what comes next (every output begins with {start})", start=start)
     choice = _("What it could have written here: choose one to continue from it")
     return {
         "source": _("The text that it reads, shaded by where it looks ({whose})", whose=whose),

@@ -360,7 +360,7 @@ def test_a_beginner_reads_with_which_tokens_every_output_begins(record: Record) 
         return str(player.payload(of, layer=0, head=0, plain=True)["meta"]["titles"]["output"])
 
     mark = record.attention("decoder").query.labels[0]
-    said = "What it has written, and what comes next (every output begins with the marks {start})"
+    said = "What it has written, and what comes next (every output begins with {start})"
     assert record.steps[0].rule != FORCED_FIRST_TOKEN
     assert title(record) == said.format(start=mark)
     first, *others = record.steps
