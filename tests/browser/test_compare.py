@@ -72,6 +72,7 @@ def test_a_click_on_a_point_pins_its_head(visit: Open, server: str) -> None:
     page = visit(f"{server}/compare?level=intermediate&kind=Encoder&a=encoder+L0H0&b=encoder+L0H1")
     drawn(page)
     point = page.locator(".st-key-compare_scatter path.point").nth(7)
+    point.scroll_into_view_if_needed()
     box = point.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -85,7 +86,7 @@ def test_a_saved_run_is_opened_as_b(visit: Open, server: str, tmp_path: Path) ->
     take(page, page.get_by_role("button", name="Save to open again", exact=True), tmp_path / "again.safetensors")
     assert store.read(tmp_path / "again.safetensors", Record)[0] == stand_in.record()
     page.locator("input[type=file]").last.set_input_files(str(tmp_path / "again.safetensors"))
-    expect(page.get_by_text("B: cross L1H1 of “")).to_be_visible()
+    expect(page.get_by_text("B: head 1 of layer 1 (cross-attention) of “")).to_be_visible()
     expect(page.get_by_text("A and B are the same")).to_be_visible()
 
 
