@@ -241,9 +241,9 @@ def test_512_tokens_come_as_small_maps_and_one_exact_on_demand(visit: Open, long
 @pytest.mark.thorough
 @pytest.mark.parametrize("view", ["map", "lines", "text"])
 def test_tokens_stay_text(visit: Open, odd_server: str, view: str) -> None:
-    page = visit(f"{odd_server}/heads?view={view}&kind=Encoder&layer=0&head=0&row=5")
-    ready(page, "Head 0 of layer 0")
-    expect(part(page, "said")).to_contain_text("“어텐션” (5)")
+    page = visit(f"{odd_server}/heads?view={view}&kind=Encoder&layer=0&head=0&row=5&level=intermediate")
+    ready(page, "Encoder L0H0")
+    expect(part(page, "said")).to_contain_text("“어텐션” (5) attends most to “**b**”")
     assert page.locator(".attention img, .attention b:not([data-is]), .attention script").count() == 0
     part(page, "details").locator("summary").click()
     expect(part(page, "table")).to_contain_text("<img src=x onerror=alert(1)>")
@@ -261,7 +261,7 @@ def test_a_link_selects_head_row_and_view_and_the_page_updates_it(visit: Open, s
 
 @pytest.mark.thorough
 def test_the_focus_stays_when_another_view_comes(visit: Open, server: str) -> None:
-    page = visit(f"{server}/heads?layer=1&head=0")
+    page = visit(f"{server}/heads?layer=1&head=0&row=1")
     ready(page, "Head 0 of layer 1")
     part(page, "plot").press("3")
     expect(part(page, "query-text")).to_be_focused()
@@ -383,7 +383,7 @@ def zoom(page: Page) -> tuple[float, float]:
 def test_the_canvas_speaks_korean(visit: Open, server: str) -> None:
     page = visit(f"{server}/heads?layer=0&head=0&reading=reads", locale="ko-KR")
     expect(part(page, "name")).to_have_text("0층의 헤드 0")
-    expect(part(page, "said")).to_contain_text("가장 주목하는 곳")
+    expect(part(page, "said")).to_contain_text("가장 많이 보는 곳")
     expect(part(page, "lines")).to_have_text("선")
     expect(part(page, "overview")).to_have_attribute("aria-label", re.compile("화살표 키"))
     part(page, "overview").press("ArrowRight")
