@@ -92,4 +92,4 @@ def test_choices_keep_their_line_on_a_projector(visit: Open, server: str) -> Non
     page = visit(f"{server}/alignment", size=(1024, 768))
     drawn(page)
     lines = "groups => groups.map(group => new Set([...group.children].map(one => one.offsetTop)).size)"
-    assert page.get_by_test_id("stMain").get_by_role("radiogroup").evaluate_all(lines) == [1, 1]
+    assert set(page.get_by_test_id("stMain").get_by_role("radiogroup").evaluate_all(lines)) == {1}
