@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Page, expect
 
@@ -112,11 +113,11 @@ def shows(page: Page, step: Step) -> None:
 
 
 def absent(page: Page, step: Step) -> dict[str, object]:
-    query = dict(re.findall(r"[?&]([^=&]+)=([^&]*)", page.url))
+    query = dict(parse_qsl(urlsplit(page.url).query, keep_blank_values=True))
     found: dict[str, object] = {}
     for key, value in step.shown.items():
         said = query.get(key)
-        if said is not None and said.replace("%2F", "/").lower() != str(value).lower():
+        if said is not None and said.lower() != str(value).lower():
             found[key] = value
         if said is None and key in ADDRESS.get(step.page, ()):
             found[key] = value
