@@ -309,10 +309,10 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
     if gold is not None:
         judged = score(found, gold)
         counts = {"right": judged.right, "found": judged.found, "missed": judged.missed}
-        also = _("{right} of {found} links are right, {missed} missed", **counts)
+        also = _("measured against the links made by hand, {right} of {found} are right, {missed} missed", **counts)
         if others := len(found) - judged.found:
             also = _(
-                "{right} of {found} links that you judged are right, {missed} missed; {others} not judged yet",
+                "measured against your links, {right} of {found} are right, {missed} missed; {others} not judged yet",
                 **counts,
                 others=others,
             )

@@ -160,9 +160,9 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     assert said.startswith("Cross L0H0 links 3 of 5 words")
     assert "with “buy” and “kaufen”" in said
     judged = notice(shown, frozenset({(0, 0), (5, 5)}), Gold(frozenset({(0, 0), (1, 1)}), frozenset()))
-    assert judged.endswith("1 of 2 links are right, 1 missed.")
+    assert judged.endswith("; measured against the links made by hand, 1 of 2 are right, 1 missed.")
     begun = notice(shown, frozenset({(0, 0), (5, 5)}), read("0-0 1-1", 7, 6).begun())
-    assert begun.endswith("1 of 1 links that you judged are right, 1 missed; 1 not judged yet.")
+    assert begun.endswith("; measured against your links, 1 of 1 are right, 1 missed; 1 not judged yet.")
     assert "links no word" in notice(shown, frozenset())
 
 

@@ -22,6 +22,8 @@ from bartviz.record.record import Record
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from bartviz.analysis.gold_alignment import Gold
+
 
 def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
     """Two lines of words with their links, next to the matrix. Returns the figure of the lines, for the download."""
@@ -50,7 +52,7 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
         alt = f"{_('Weights between words.')} {notice}"
         show.figure(whole, key="alignment_matrix", alt=alt, fills=True)
         if chosen.gold is not None:
-            show.note(signs(shown, chosen.links, chosen.gold))
+            show.note(_judged(chosen, chosen.gold))
         elif chosen.links:
             show.note(_("A dot on the map marks a link."))
     return partial(lines, shown, chosen.links, gold=chosen.gold, first=first, dark=dark, height=HEIGHT, colors=colors)
@@ -60,7 +62,20 @@ def _legend(chosen: Chosen) -> str:
     """What the lines between the words are; empty where nothing needs to be said."""
     if chosen.gold is None:
         return _("The wider the line, the larger the weight.") if chosen.links else ""
-    return _("Wide lines: links of the model. Narrow lines: yours, dotted where they are only possible.")
+    said = [
+        _("Wide lines: links of the model. Narrow lines: yours.")
+        if chosen.gold.judged is not None
+        else _("Wide lines: links of the model. Narrow lines: those made by hand.")
+    ]
+    if chosen.gold.possible - chosen.gold.sure:
+        said += [_("Dotted lines are possible links: they can be defended, but not everybody would draw them.")]
+    return " ".join(said)
+
+
+def _judged(chosen: Chosen, gold: Gold) -> str:
+    """What the marks on the map say, and whose links they take as right."""
+    taken = _("Your links are taken as right") if gold.judged is not None else _("Links made by hand are taken as right")
+    return f"{taken}: {signs(chosen.shown, chosen.links, gold)}"
 
 
 def _alone(chosen: Chosen) -> str:

@@ -78,7 +78,7 @@ def test_links_made_by_hand_judge_those_of_the_heads_at_once(app: App, record: R
     assert shown["Recall"] == f"{judged.recall:.2f}"
     assert shown["Precision"] == f"{judged.precision:.2f}"
     assert write(read(text, 7, 6).sure) == text
-    assert f"{judged.right} of {judged.found} links are right" in words(at)
+    assert f"{judged.right} of {judged.found} are right" in words(at)
 
 
 def test_an_alignment_that_is_being_made_leaves_other_words_out_and_a_pasted_one_judges_all(
@@ -87,8 +87,13 @@ def test_an_alignment_that_is_being_made_leaves_other_words_out_and_a_pasted_one
     at = app("alignment", judge="true", gold="0-0")  # a link to where more links will be made
     assert not at.exception
     assert "not judged yet" in words(at)
-    at.text_area(gold.key_of(record)).set_value("0-0 1-1").run()
+    assert "Your links are taken as right: " in words(at)
+    assert "Narrow lines: yours." in words(at)
+    assert "possible links" not in words(at)
+    at.text_area(gold.key_of(record)).set_value("0-0 1?1").run()
     assert "not judged yet" not in words(at)
+    assert "Links made by hand are taken as right: " in words(at)
+    assert "Narrow lines: those made by hand. Dotted lines are possible links" in words(at)
     assert "✕ wrong" in words(at)  # what the signs of the matrix say
 
 
