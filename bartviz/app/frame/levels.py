@@ -140,16 +140,16 @@ def defined(names: Sequence[str], *, key: str) -> str:
 
 @contextmanager
 def aside(label: str, *, key: str, names: Sequence[str] = ()) -> Iterator[bool]:
-    """A section that is folded for beginners, and open at higher levels or if a link asks for it.
+    """A section that has a title and is folded for beginners, unless a link asks for it, and is plain at higher levels.
 
     Yields whether it is open, so that the content of a closed section need not be computed. ``names`` are the URL words
-    of the choices inside; a link (or a lesson) that sets one of them keeps the section open for the rest of the visit.
+    of the choices inside: a link (or a lesson) that sets one of them opens the section.
     """
-    if expander.requested(key, names) or at_least("intermediate"):
+    if at_least("intermediate"):
         with st.container(key=f"aside_{key}"):
             yield True
         return
-    with expander.section(label, key=key) as opened:
+    with expander.section(label, key=key, names=names) as opened:
         yield opened
 
 

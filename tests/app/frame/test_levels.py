@@ -139,9 +139,20 @@ def test_what_is_folded_for_a_beginner_opens_by_hand_by_level_and_by_link(app: A
     [opened] = [part for part in page.run().expander if part.proto.label == label]
     assert not page.exception
     assert len(opened.children) > 0
-    for other in (app(word, level="intermediate"), fresh(app, word, **{name: value})):
-        assert not other.exception
-        assert label not in [part.proto.label for part in other.expander]
+    closer = app(word, level="intermediate")
+    assert not closer.exception
+    assert label not in [part.proto.label for part in closer.expander]
+    linked = fresh(app, word, **{name: value})
+    for _run in range(2):
+        assert not linked.exception
+        [opened] = [part for part in linked.expander if part.proto.label == label]  # its title stays
+        assert (opened.proto.expanded, len(opened.children) > 0) == (True, True)
+        linked.run()
+    linked.session_state[f"folded_{word}"] = False
+    for _run in range(2):
+        [closed] = [part for part in linked.run().expander if part.proto.label == label]
+        assert not linked.exception
+        assert (closed.proto.expanded, len(closed.children)) == (False, 0)
 
 
 def test_a_formula_stands_on_lines_of_its_own() -> None:
