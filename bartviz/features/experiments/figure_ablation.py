@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,7 +15,7 @@ from bartviz.arrays import Floats, Ints
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect
 from bartviz.features.experiments.figure_panels import Panel, panels
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.record.attention import Head, Kind
 
 _TOKEN = "<b>%{customdata}</b>"
@@ -28,6 +30,12 @@ _DIGITS: Mapping[Measure, str] = {
     "value_change": "+.3f",
     "distance": ".4f",
 }
+PLAIN: Mapping[Measure, str] = {
+    "log_probability": mark("probability, before = 100%"),
+    "labels": mark("how far the probabilities of the labels move"),
+    "distance": mark("how far the states move"),
+}
+"""Units for a beginner, where a head is silenced; the others are plain as they are, or need a higher level."""
 _LEAST: Mapping[Measure, float] = {
     "log_probability": 0.1,
     "divergence": 0.01,
@@ -64,20 +72,22 @@ def worth(
     high: float | None = None,
     clicks: bool = False,
     bar: bool = True,
+    plain: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """Layers x heads of each kind by their effect; a kind without a sweep is an empty grid of its shape in ``shapes``
     (L, H).
 
     ``chosen`` heads are framed; ``high`` is the end of the colour scale, so that several figures can share it, and
-    ``bar`` whether the colour bar is drawn.
+    ``bar`` whether the colour bar is drawn. ``plain``: a change of log p is told as a share of the probability.
     """
     given = []
     for kind, sweep in sweeps.items():
         what: Measure = measure or (sweep.measures[0] if sweep is not None else "log_probability")
         values = np.full(shapes[kind], np.nan, np.float32) if sweep is None else sweep.map(kind, what)
         most = high or (0.0 if sweep is None else largest(sweep, what)) or _LEAST[what]
-        given.append(_heads(kind, values, what, most, chosen, clicks, dark, measured=sweep is not None, bar=bar))
+        panel = _heads(kind, values, what, most, chosen, clicks, dark, measured=sweep is not None, bar=bar)
+        given.append(_plainly(panel, what) if plain and what in PLAIN else panel)
     return panels(given, dark=dark)
 
 
@@ -120,6 +130,28 @@ def _heads(
         clicks=clicks,
         bar=measured and bar,
         zeros=np.asarray(values == 0, np.bool_) if measured and not signed else None,
+    )
+
+
+def share(change: float) -> str:
+    """A change of log p (nats) as what is left of the probability: 79%, or how many times as large it is."""
+    times = math.exp(min(change, 99.0))
+    return f"×{times:,.0f}" if times >= 10 else f"{times:.0%}" if times >= 0.005 else "<1%"
+
+
+def _plainly(panel: Panel, what: Measure) -> Panel:
+    """A panel of heads in a beginner's words."""
+    unit = _(PLAIN[what])
+    if what != "log_probability":
+        return replace(panel, unit=unit, hover=panel.hover.replace(panel.unit, unit))
+    ends = [reach * panel.high for reach in (-0.999, -0.5, 0.0, 0.5, 0.999)]  # plotly drops a tick on the end
+    return replace(
+        panel,
+        unit=unit,
+        hover=panel.hover.replace(panel.unit, unit).replace(_DIGITS[what], ".0%"),
+        shown=np.exp(panel.values, dtype=np.float32),
+        ticks=(ends, [share(end) for end in ends]),
+        say=share,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +31,8 @@ class Panel:
 
     ``shown`` (rows, columns) are the numbers that the pointer names where they are not those of the colours.
     ``zeros``: cells where a small 0 stands. ``marked``: a column that is framed; ``chosen``: cells (row, column) that
-    are. ``clicks``: whether each cell reports a click, as customdata (row, column).
+    are. ``clicks``: whether each cell reports a click, as customdata (row, column). ``say``: the text of a cell's
+    colour, where that is not its number.
     """
 
     title: str
@@ -51,6 +52,7 @@ class Panel:
     chosen: Sequence[tuple[int, int]] = field(default=())
     clicks: bool = False
     bar: bool = True
+    say: Callable[[float], str] | None = None
 
 
 def panels(given: Sequence[Panel], *, dark: bool = False) -> go.Figure:
@@ -136,7 +138,10 @@ def _numbers(numbers: Floats, x: str, y: str, panel: Panel) -> Part:
     reach, span = max(abs(panel.low), abs(panel.high)) or 1.0, (panel.high - panel.low) or 1.0
     digits = 0 if np.all(numbers == np.round(numbers)) else 2 if reach >= 0.1 else 3
     large = np.abs(panel.values.ravel()) >= reach / 10
-    texts = [_short(float(value), digits) if show else "" for value, show in zip(numbers.ravel(), large, strict=True)]
+    said = [_short(float(value), digits) for value in numbers.flat]
+    if panel.say is not None:
+        said = [panel.say(float(value)) for value in panel.values.flat]
+    texts = [text if show else "" for text, show in zip(said, large, strict=True)]
     return {
         "type": "scatter",
         "mode": "text",

@@ -17,7 +17,7 @@ from bartviz.app.frame import levels, page, related_links
 from bartviz.app.state import url_state
 from bartviz.errors import SettingError
 from bartviz.features.experiments import parts_headline as headline
-from bartviz.features.experiments.figure_ablation import largest, moved, probabilities, worth
+from bartviz.features.experiments.figure_ablation import PLAIN, largest, moved, probabilities, worth
 from bartviz.features.experiments.numbers_output_diff import aligned, paired
 from bartviz.features.experiments.parts_lines import lines
 from bartviz.language import _, later, mark, named
@@ -86,7 +86,7 @@ def draw(record: Record) -> tuple[Ablation | None, Sweep | None]:
             _said(record, ablation)
             _written(ablation)
     sweep = None
-    asked = ("measure", "mode", CLICKS)
+    asked = ("measure", "mode")
     with levels.aside(_("Which head matters most? Silence each in turn"), key="sweep", names=asked) as opened:
         if opened and (ablation is not None or not heads):  # else the first run says what is wrong, or goes on
             sweep = _every_head(record, heads, factor, mean=mean)
@@ -211,10 +211,8 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
         if "log_probability" not in sweep.measures and measure in _WITHOUT_WORDS:
             show.note(_(_WITHOUT_WORDS[measure]))
     high = None if sweep is None else largest(sweep, measure)
-    first = mark("Choose heads in the picture to scale them together.")
-    if PRESET in st.session_state:
-        first = mark("Choose a head in the picture: it is silenced instead.")
-    show.what_to_do(_(first))
+    show.what_to_do(_(_first_step(chosen, heads)))
+    plain = not levels.at_least("intermediate") and not (chosen.keep or chosen.factor or chosen.mean)
     columns = st.columns([shape[1] + 3 for shape in shapes.values()], gap="small")
     same = measure in analysis.SIGNED  # all kinds share its colour scale
     for column, kind in zip(columns, record.kinds, strict=True):
@@ -228,6 +226,7 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
             high=high,
             clicks=True,
             bar=bar,
+            plain=plain,
             dark=page.dark(),
         )
         message = (
@@ -240,16 +239,30 @@ def _maps(record: Record, chosen: Chosen, sweep: Sweep | None, heads: list[Head]
             kind=sentence_words.capitalized(sentence_words.kind(kind)),
             layers=shapes[kind][0],
             heads=shapes[kind][1],
-            measure=_(analysis.UNITS[measure]),
+            measure=_(PLAIN[measure] if plain and measure in PLAIN else analysis.UNITS[measure]),
         )
         with column:
             _clickable(figure, kind, alt)
     if sweep is not None:
         said = [analysis.sweep_notice(sweep), _("Head by head as in Michel et al. 2019.")]
-        if not levels.at_least("intermediate") and measure in analysis.FALLING and not sweep.keep and not sweep.factor:
-            plain = mark("Each square is a head. Orange: without it the model is less sure; blue: surer.")
-            said = [_(plain)]
+        if plain:
+            said = [_("Each square is a head (H) of a layer (L).")]
+            if measure in analysis.FALLING:
+                said += [_("Orange: without it the model is less sure; blue: surer.")]
+            if measure == "log_probability":
+                said += [_("The numbers: the probability of the text without the head, if before it is 100%.")]
         show.note(" ".join(said))
+
+
+def _first_step(chosen: Chosen, heads: Sequence[Head]) -> str:
+    """What a touch of a head in the picture does."""
+    if chosen.factor:
+        return mark("Choose heads in the picture to scale them together.")
+    if PRESET in st.session_state:
+        return mark("Choose a head in the picture: it is silenced instead.")
+    if not heads:
+        return mark("Choose a head in the picture to silence it.")
+    return mark("Choose another head in the picture to silence it too, or a framed one to switch it on again.")
 
 
 def _clickable(drawn: partial[go.Figure], kind: Kind, alt: str) -> None:

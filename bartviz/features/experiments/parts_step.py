@@ -129,13 +129,13 @@ def _maps(result: Reach, target: int) -> None:
     message = (
         mark(
             "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, "
-            "in powers of ten; 0: bit-identical. The tall frame marks the changed token, single frames the "
+            "in powers of ten; 0: exactly as before. The tall frame marks the changed token, single frames the "
             "position where its effect is measured."
         )
         if written(result.changes["causal"])
         else mark(
             "“{old}” was replaced by “{new}”. Relative change of each state: layers down, positions across, "
-            "in powers of ten; grey: bit-identical. The tall frame marks the changed token, single frames "
+            "in powers of ten; grey: exactly as before. The tall frame marks the changed token, single frames "
             "the position where its effect is measured."
         )
     )

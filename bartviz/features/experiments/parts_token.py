@@ -234,10 +234,10 @@ def _maps(result: Edit, view: View) -> None:
             show.figure(
                 partial(edits, result, view=view, kinds=[kind], dark=page.dark()), key=f"edit_{view}_{kind}", alt=alt
             )
-    message = mark("Layers down, positions across. 0: bit-identical. The framed column is the changed token.")
+    message = mark("Layers down, positions across. 0: exactly as before. The framed column is the changed token.")
     if not all(written(change) for change in result.hidden.values()):
         message = mark(
-            "Layers down, positions across. 0, or grey: bit-identical. The framed column is the changed token."
+            "Layers down, positions across. 0, or grey: exactly as before. The framed column is the changed token."
         )
     each = "" if view == "encodings" else _("Each cell is the mean over the heads of its layer.")
     show.note(f"{_(message)} {each}".strip())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 from bartviz import figures
 from bartviz.drawing import theme
-from bartviz.features.experiments.figure_ablation import largest, moved, worth
+from bartviz.features.experiments.figure_ablation import largest, moved, share, worth
 from bartviz.record.attention import Head
 from tests.analysis.test_ablation import ablation, sweep
 
@@ -28,6 +30,18 @@ def test_a_sweep_is_drawn_with_its_numbers_and_even_colours(dark: bool) -> None:
     assert cells.zmin == -cells.zmax == -2.5
     counted = heat(figures.ablation(found, measure="changed"), "Cross heads")
     assert counted.zmin == 0
+
+
+def test_a_beginner_sees_what_is_left_of_the_probability() -> None:
+    figure = worth({"cross": sweep()}, {}, clicks=True, plain=True)
+    cells = heat(figure, "Cross heads")
+    np.testing.assert_allclose(cells.customdata, np.exp(sweep().map("cross")), rtol=1e-6)
+    assert cells.colorbar.title.text == "probability, before = 100%"
+    assert cells.colorbar.ticktext[2] == "100%"
+    assert not re.search("nats|log p", cells.hovertemplate)
+    numbers = next(trace for trace in figure.data if trace.name == "numbers")
+    assert numbers.text[0] == share(float(sweep().map("cross")[0, 0]))
+    assert [share(math.log(times)) for times in (0.001, 0.25, 1, 2, 40)] == ["<1%", "25%", "100%", "200%", "×40"]
 
 
 def test_rounding_is_not_painted_as_an_effect() -> None:

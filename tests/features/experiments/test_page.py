@@ -147,6 +147,22 @@ def test_who_does_what_the_beginner_is_told_silences_heads(language: str, instea
         assert instead in explanation("ablation").beginner.split("**")[-1]
 
 
+@pytest.mark.slow
+def test_the_maps_of_all_heads_keep_their_title_when_one_is_chosen(app: App, subject: Subject) -> None:
+    page = app("experiments", record=subject[1], level="beginner")
+    label = "Which head matters most? Silence each in turn"
+    page.session_state["folded_sweep"] = True
+    page.run()
+    assert "it is silenced instead" in words(page)
+    assert "nats" not in words(page)
+    assert "if before it is 100%" in words(page)
+    page.button(key=next(b.key for b in page.button if "ablation_ranked_" in str(b.key))).click().run()
+    assert not page.exception
+    assert [part.proto.expanded for part in page.expander if part.proto.label == label] == [True]
+    assert re.search("it is silenced instead|to silence it", words(page))
+    assert "scale" not in words(page)
+
+
 def clicked(chosen: list[str], cell: dict[str, int], *, preset: list[str] | None = None) -> list[str]:
     """The silenced heads after a click on a cell of the cross-attention's map; ``preset`` is the page's own choice."""
     chart = SimpleNamespace(selection=SimpleNamespace(points=[cell]))
