@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import string
 import unicodedata
 from collections.abc import Mapping
@@ -20,6 +21,12 @@ def percent(share: float) -> str:
     if 99.9 < value < 100:
         return ">99.9%"
     return f"{value:.0f}%" if 9.95 <= value < 99.5 or value in (0, 100) else f"{value:.1f}%"
+
+
+def of_before(change: float) -> str:
+    """A change of log p (nats) as what the probability is then, if before it was 100%: 79%, <1%, ×40."""
+    times = math.exp(min(change, 99.0))
+    return f"×{times:,.0f}" if times >= 10 else f"{times:.0%}" if times >= 0.005 else "<1%"
 
 
 def fine(share: float) -> str:

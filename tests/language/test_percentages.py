@@ -28,6 +28,11 @@ def test_percent_never_rounds_to_none_or_all(share: float, text: str) -> None:
     assert percentages.percent(share) == text
 
 
+def test_a_change_of_log_p_is_what_is_left_of_a_hundred_per_cent() -> None:
+    said = [percentages.of_before(float(np.log(times))) for times in (0.001, 0.25, 1, 2, 40)]
+    assert said == ["<1%", "25%", "100%", "200%", "×40"]
+
+
 @pytest.mark.parametrize("share", [0.0, 0.0004, 0.000996, 0.0312, 0.41, 0.9996, 1.0])
 def test_a_message_writes_a_share_as_the_pages_do(share: float) -> None:
     assert _("{share:%} goes there", share=np.float32(share)) == f"{percentages.percent(share)} goes there"

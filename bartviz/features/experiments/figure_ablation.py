@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect
 from bartviz.features.experiments.figure_panels import Panel, panels
 from bartviz.language import _, mark
+from bartviz.language.percentages import of_before
 from bartviz.record.attention import Head, Kind
 
 _TOKEN = "<b>%{customdata}</b>"
@@ -133,25 +133,19 @@ def _heads(
     )
 
 
-def share(change: float) -> str:
-    """A change of log p (nats) as what is left of the probability: 79%, or how many times as large it is."""
-    times = math.exp(min(change, 99.0))
-    return f"×{times:,.0f}" if times >= 10 else f"{times:.0%}" if times >= 0.005 else "<1%"
-
-
 def _plainly(panel: Panel, what: Measure) -> Panel:
     """A panel of heads in a beginner's words."""
     unit = _(PLAIN[what])
     if what != "log_probability":
         return replace(panel, unit=unit, hover=panel.hover.replace(panel.unit, unit))
-    ends = [reach * panel.high for reach in (-0.999, -0.5, 0.0, 0.5, 0.999)]  # plotly drops a tick on the end
+    ends = [reach * panel.high for reach in (-0.9, -0.45, 0.0, 0.45, 0.9)]  # an end has no room for its label
     return replace(
         panel,
         unit=unit,
         hover=panel.hover.replace(panel.unit, unit).replace(_DIGITS[what], ".0%"),
         shown=np.exp(panel.values, dtype=np.float32),
-        ticks=(ends, [share(end) for end in ends]),
-        say=share,
+        ticks=(ends, [of_before(end) for end in ends]),
+        say=of_before,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,10 +15,11 @@ from bartviz.drawing.cells import Part
 from bartviz.features.pitfalls.numbers import Gap
 from bartviz.features.pitfalls.numbers_experiment_findings import LITTLE, SHARP, Quiet
 from bartviz.language import _
-from bartviz.language.percentages import percent
+from bartviz.language.percentages import of_before, percent
 from bartviz.record.attention import Kind
 
 ROOM = 5  # keys whose numbers stand beside each other on a phone
+MOST_TICKS = 7
 BARS = 12  # keys that are drawn: those with most weight or contribution
 
 
@@ -79,8 +81,9 @@ def weights_and_contributions(
     return theme.build(traces, layout, dark=dark, height=300)
 
 
-def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:
-    """Every head as a point: x is its sharpness, y the effect of silencing it; the quietest one has a ring."""
+def sharp_and_silent(found: Quiet, *, plain: bool = False, name: str = "", dark: bool = False) -> go.Figure:
+    """Every head as a point: x is its sharpness, y the effect of silencing it; the quietest one has a ring and its
+    ``name``. ``plain``: shares and probabilities in per cent, in place of weights and nats."""
     traces: list[Part] = []
     kinds: list[Kind] = list(dict.fromkeys(head.kind for head in found.heads))
     said = {"encoder": _("encoder"), "decoder": _("decoder"), "cross": _("cross")}
@@ -97,7 +100,10 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:
                 "y": found.change[places],
                 "text": names,
                 "marker": {"color": theme.kind_color(kind, dark), "symbol": symbols[kind], "size": 9, "opacity": 0.8},
-                "hovertemplate": "<b>%{text}</b>: %{x:.2f}, %{y:+.3f}<extra></extra>",
+                "customdata": [of_before(float(change)) for change in found.change[places]],
+                "hovertemplate": "<b>%{text}</b>: "
+                + ("%{x:.0%}, %{customdata}" if plain else "%{x:.2f}, %{y:+.3f}")
+                + "<extra></extra>",
             }
         )
     if found.quietest is not None:
@@ -105,20 +111,40 @@ def sharp_and_silent(found: Quiet, *, dark: bool = False) -> go.Figure:
         traces.append(
             {
                 "type": "scatter",
-                "mode": "markers+text",
+                "mode": "markers",
                 "x": [found.peak[found.quietest]],
                 "y": [found.change[found.quietest]],
-                "text": [found.heads[found.quietest].short],
                 "marker": ring,
-                "textposition": "top center",
                 "showlegend": False,
                 "hoverinfo": "skip",
             }
         )
-    return theme.build(traces, _axes(found, dark), dark=dark, height=360)
+    layout = _axes(found, plain, dark)
+    if found.quietest is not None:
+        layout["annotations"] = [_name(found, name or found.heads[found.quietest].short, found.quietest, dark)]
+    return theme.build(traces, layout, dark=dark, height=360)
 
 
-def _axes(found: Quiet, dark: bool) -> Part:
+def _name(found: Quiet, name: str, place: int, dark: bool) -> Part:
+    """The name of a head, over the other points, on the side of the picture where fewer of them are."""
+    colors, above = theme.palette(dark), found.change > found.change[place]
+    return {
+        "text": theme.escape(name),
+        "x": found.peak[place],
+        "y": found.change[place],
+        "xanchor": "right",
+        "ax": -12,
+        "ay": 48 if above.sum() > len(above) / 2 else -48,
+        "standoff": 9,
+        "arrowcolor": colors.ink,
+        "arrowwidth": 1,
+        "arrowhead": 0,
+        "bgcolor": colors.background,
+        "font": {"size": 13, "color": colors.ink},
+    }
+
+
+def _axes(found: Quiet, plain: bool, dark: bool) -> Part:
     """The axes, with the band of small effects and the limit of sharp heads."""
     band = {
         "type": "rect",
@@ -134,9 +160,31 @@ def _axes(found: Quiet, dark: bool) -> Part:
     }
     low, high = min(float(found.change.min()), -LITTLE), max(float(found.change.max()), LITTLE)
     room = 0.12 * (high - low)
+    x: Part = {"title": {"text": _("mean largest weight of a row")}}
+    y: Part = {"title": {"text": _("change of log p when silenced, nats")}}
+    if plain:
+        x = {"title": {"text": _("weight on a row's strongest token, on average")}, "tickformat": ".0%"}
+        ticks = _ticks(low, high)
+        y = {
+            "title": {"text": _("probability without the head")},
+            "tickvals": ticks,
+            "ticktext": [of_before(tick) for tick in ticks],
+        }
     return {
-        "xaxis": {"title": {"text": _("mean largest weight of a row")}, "range": [0, 1.02]},
-        "yaxis": {"title": {"text": _("change of log p when silenced, nats")}, "range": [low - room, high + room]},
+        "xaxis": x | {"range": [0, 1.02]},
+        "yaxis": y | {"range": [low - room, high + room]},
         "shapes": [band],
         "legend": {"orientation": "h", "y": 1.12, "x": 0},
     }
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Changes of log p at round percentages of the probability, 100% one of them; where these are too many, at even
+    steps of log p."""
+    for step in (0.05, 0.1, 0.2, 0.25, 0.5):
+        first, last = math.exp(low), math.exp(high)
+        shares = np.arange(math.ceil(first / step), math.floor(last / step) + 1) * step
+        shares = shares[shares > 0]
+        if len(shares) <= MOST_TICKS:
+            return [math.log(share) for share in shares]
+    return [low, low / 2, 0.0, high / 2, high]

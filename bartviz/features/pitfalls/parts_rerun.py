@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bartviz.record.record import Record
     from bartviz.serving.gate import Ticket
 
-Verdicts = tuple[tuple[str, Verdict], ...]
+Verdicts = tuple[tuple[str, Verdict, float], ...]
 TAKES = mark("This takes a while with a model of this size.")
 READINGS = ("best head", "mean attention")  # of METHODS, those that read nothing but weights
 RANDOM_SEED = 0
@@ -131,11 +131,18 @@ def silence(record: Record) -> None:
         sweep, {kind: cached(partial(of_record, record, kind)) for kind in record.kinds}
     )
     show.lead(capitalized(_quiet_sentence(finding)))
-    show.figure(
-        partial(figures.sharp_and_silent, finding, dark=page.dark()), key="pitfalls_quiet", alt=_quiet_sentence(finding)
-    )
+    plain = not levels.at_least("intermediate")
+    name = "" if finding.quietest is None else levels.head_name(finding.heads[finding.quietest])
+    drawn = partial(figures.sharp_and_silent, finding, plain=plain, name=name, dark=page.dark())
+    show.figure(drawn, key="pitfalls_quiet", alt=_quiet_sentence(finding))
     show.note(
         _(
+            "Each point is a head: the further right, the more sharply it looks; the further from 100%, the more "
+            "switching it off changes. The grey area: heads that put at least half of a row's weight on one token and "
+            "change little."
+        )
+        if plain
+        else _(
             "Each point is a head: the further right, the more sharply it looks; the further from 0, the more "
             "silencing it changes. The grey area: sharp heads that change little."
         )
@@ -170,11 +177,25 @@ def _quiet_sentence(finding: experiment_findings.Quiet) -> str:
             **values,
         )
     plain = {**values, "now": math.exp(change), "limit": math.expm1(experiment_findings.LITTLE)}
-    return _(
-        "On average {head} puts {peak:.0%} of a row's weight on one token. Switch it off, and the text is {now:.0%} as "
-        "likely as before. Of {sharp} heads that put at least half of the weight on one token, {idle} change that by "
-        "less than {limit:.0%}.",
-        **plain,
+    return " ".join(
+        [
+            _(
+                "Heads that look sharply can often be switched off: one at a time, {idle} of {sharp} change the "
+                "probability of the text by less than {limit:.0%}.",
+                **plain,
+            )
+            if 2 * finding.idle > finding.sharp
+            else _(
+                "Switched off one at a time, {idle} of the {sharp} heads that look sharply change the probability of "
+                "the text by less than {limit:.0%}.",
+                **plain,
+            ),
+            _(
+                "For example, {head} puts {peak:.0%} of a row's weight on one token, on average; without it the text "
+                "is {now:.0%} as likely as with it.",
+                **plain,
+            ),
+        ]
     )
 
 
@@ -193,7 +214,13 @@ def judged(record: Record) -> None:
         if record.model.parameters > LARGE:
             show.note(_(TAKES))
         return
-    show.lead(judged_sentence(found))
+    said = judged_sentence(found)
+    show.lead(said)
+    names = {_(name): ahead for name, _verdict, ahead in found}
+    show.shares_as_bars(names | {_("by chance"): 0.5}, kind=None, alt=said)
+    show.note(
+        _("The bars: the share of random orders of the words that a reading of attention beats; chance beats half.")
+    )
     sources_and_link(
         _(
             "Words are taken away in the order of their weights, and in random orders (Samek et al. 2017; Benjamini "
@@ -207,10 +234,17 @@ def judged(record: Record) -> None:
 
 def judged_sentence(found: Verdicts) -> str:
     """The verdicts on two readings of attention, and what they allow to say of this text."""
-    said = _("On this text: {verdicts}.", verdicts="; ".join(f"{_(name)}: {_(verdict)}" for name, verdict in found))
-    good = sum(verdict == BETTER for _name, verdict in found)
+    ahead_of = mark("{reading}: {verdict} (ahead of {share} of random orders)")
+    told = "; ".join(
+        _(ahead_of, reading=_(name), verdict=_(verdict), share=percent(ahead)) for name, verdict, ahead in found
+    )
+    said = _("On this text: {verdicts}.", verdicts=told)
+    good = sum(verdict == BETTER for _name, verdict, _ahead in found)
     if good == len(found):
-        return f"{said} " + _("So here attention names words that matter. The map did not show that; the test did.")
+        return f"{said} " + _(
+            "So here attention names words that matter. That is no explanation yet: on another text it may fail, and "
+            "its map would look as clear. Only the test tells."
+        )
     if good:
         return f"{said} " + _("So it depends on how attention is read, and a map does not say which reading holds.")
     return f"{said} " + _("So nothing shows that attention names the words that matter here, however clear the map is.")

@@ -331,8 +331,8 @@ def _plain_shift(values: Mapping[str, object], *, by_hand: bool) -> str:
     """The second of these for a beginner."""
     if by_hand:
         return _(
-            "Compared with an alignment made by hand, the error rate of the first names is {predicts:%}, that of the "
-            "second {reads:%}.",
+            "Compared with an alignment made by hand, the error rate of the links is {predicts:%} if rows are named as "
+            "in the first picture, {reads:%} as in the second.",
             **values,
         )
     return _("With the second names, {reads:%} of this head's links are others.", **values)

@@ -12,7 +12,8 @@ from bartviz.record.record import Record
 
 def verdicts(
     model: Model, record: Record, methods: Sequence[str], cancelled: Callable[[], bool]
-) -> tuple[tuple[str, Verdict], ...]:
-    """Each method with its verdict, over all that was written from a text. Raises as ``judge``."""
+) -> tuple[tuple[str, Verdict, float], ...]:
+    """Each method with its verdict, over all that was written from a text, and the share of random orders (0..1) that
+    it is better than, equal ones half. Raises as ``judge``."""
     found = judge(model, record, methods, cancelled=cancelled)
-    return tuple((one.method, one.verdict) for one in found.judgements)
+    return tuple((one.method, one.verdict, one.rank + 0.5) for one in found.judgements)

@@ -156,7 +156,7 @@ def test_the_maps_of_all_heads_keep_their_title_when_one_is_chosen(app: App, sub
     assert "it is silenced instead" in words(page)
     assert "nats" not in words(page)
     assert "if before it is 100%" in words(page)
-    page.button(key=next(b.key for b in page.button if "ablation_ranked_" in str(b.key))).click().run()
+    next(button for button in page.button if "ablation_ranked_" in str(button.key)).click().run()
     assert not page.exception
     assert [part.proto.expanded for part in page.expander if part.proto.label == label] == [True]
     assert re.search("it is silenced instead|to silence it", words(page))

@@ -71,9 +71,23 @@ def test_every_head_is_a_point_and_the_quietest_is_ringed() -> None:
     assert list(drawn.data[0].text) == ["encoder L0H0", "encoder L0H1"]
     np.testing.assert_allclose(drawn.data[1].y, [-1.0])
     assert (drawn.data[2].x[0], drawn.data[2].y[0]) == (0.9, 0.01)
+    (name,) = drawn.layout.annotations
+    assert (name.text, name.x, name.y) == ("L0H1", 0.9, 0.01)
     low, high = drawn.layout.yaxis.range
     assert low < -1.0
     assert high > 0.1
+
+
+def test_a_beginner_reads_percentages() -> None:
+    found = Quiet((Head("encoder", 0, 0), Head("cross", 1, 0)), np.array([0.2, 0.9]), np.log([0.5, 1.1]), 1)
+    drawn = figures.sharp_and_silent(found, plain=True, name="head 0 of layer 1")
+    assert "nats" not in drawn.to_json()
+    assert drawn.layout.yaxis.ticktext == ("60%", "80%", "100%") or "100%" in drawn.layout.yaxis.ticktext
+    np.testing.assert_allclose(np.exp(drawn.layout.yaxis.tickvals) % 0.1 % 0.1, 0, atol=0.1)
+    assert drawn.layout.annotations[0].text == "head 0 of layer 1"
+    assert drawn.data[0].customdata[0] == "50%"
+    wide = Quiet(found.heads, found.peak, np.array([-9.0, 3.0]), 1)
+    assert len(figures.sharp_and_silent(wide, plain=True).layout.yaxis.tickvals) == 5
 
 
 def test_without_a_sharp_head_nothing_is_ringed() -> None:

@@ -181,9 +181,13 @@ def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely()
 
 def test_what_is_said_of_a_test_is_what_the_verdicts_allow() -> None:
     def said(*verdicts: Verdict) -> str:
-        return judged_sentence(tuple(zip(READINGS, verdicts, strict=True)))
+        return judged_sentence(tuple(zip(READINGS, verdicts, (1.0, 0.52), strict=True)))
 
-    assert said(BETTER, BETTER).startswith("On this text: best head: better than chance; mean attention: better than")
+    assert said(BETTER, ALIKE).startswith(
+        "On this text: best head: better than chance (ahead of 100% of random orders); mean attention: not told apart "
+        "(ahead of 52% of random orders)."
+    )
+    assert "no explanation yet" in said(BETTER, BETTER)
     assert "names words that matter" in said(BETTER, BETTER)
     assert "depends on how attention is read" in said(BETTER, ALIKE)
     assert "depends on how attention is read" in said(WORSE, BETTER)
@@ -201,5 +205,9 @@ def test_the_verdicts_are_those_of_the_judge() -> None:
     model, record = bartviz.load("bart-tiny-en-de"), first_record.record()
     assert record is not None
     found = judge(model, record, READINGS)
-    assert dict(verdicts(model, record, READINGS, lambda: False)) == {name: found[name].verdict for name in READINGS}
+    for name, verdict, ahead in verdicts(model, record, READINGS, lambda: False):
+        one = found[name]
+        assert verdict == one.verdict
+        own = one.values.mean()  # what is left of the probabilities: the less, the better
+        assert ahead == pytest.approx((one.random > own).mean() + (one.random == own).mean() / 2)
     assert {found[name].verdict for name in READINGS} == {BETTER}  # of the sentence that the app starts with
