@@ -36,7 +36,9 @@ def messages(file: Path) -> Iterator[tuple[int, Message]]:
     """
     if file == CATALOGUE:
         facts = [fact for group in json.loads(file.read_bytes()).values() for fact in group.values()]
-        yield from ((1, fact[name]) for name in ("title", "note") for fact in facts)
+        yield from (
+            (1, fact[name]) for name in ("title", "note", "objective", "fine_tuned") for fact in facts if name in fact
+        )
         return
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in KEYWORDS:

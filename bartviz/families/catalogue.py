@@ -25,7 +25,8 @@ class Entry:
     """One model. ``title`` and ``note`` help a newcomer choose; a hub model's title ends in its size in float32.
 
     ``family`` is transformers' model_type; ``config`` holds transformers' own keys, model_type included; ``licence``
-    is that of the weights, None where it is not stated here.
+    is that of the weights, None where it is not stated here. ``objective``: what it was first trained to do, None for
+    that of its family; ``fine_tuned``: what after that.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Entry:
     config: Mapping[str, Any]
     note: str
     licence: str | None
+    objective: str | None = None
+    fine_tuned: str | None = None
 
 
 def entry(name: str) -> Entry | None:
@@ -63,6 +66,8 @@ def _entry(name: str, source: Literal["embedded", "hub"], config: dict[str, Any]
         config=MappingProxyType(config),
         note=fact["note"],
         licence=fact["licence"],
+        objective=fact.get("objective"),
+        fine_tuned=fact.get("fine_tuned"),
     )
 
 

@@ -19,6 +19,7 @@ from bartviz.analysis.activations import CURVES
 from bartviz.analysis.costs import BYTES, Costs
 from bartviz.analysis.parameters import Model, Parameter, architecture_of, configuration, rows_of
 from bartviz.families import config as configs
+from bartviz.families.catalogue import Entry, entry
 from bartviz.families.config import Config, Sizes, Stack
 from bartviz.families.family import Training
 from bartviz.language import _, mark
@@ -64,6 +65,17 @@ class Subject:
         return self.sizes.family.training
 
     @property
+    def own(self) -> Entry | None:
+        """What the catalogue says of this model alone."""
+        return entry(self.name)
+
+    @property
+    def objective(self) -> str:
+        """What it was first trained to do."""
+        own = self.own
+        return self.training.objective if own is None or own.objective is None else own.objective
+
+    @property
     def stacks(self) -> tuple[Stack, ...]:
         return tuple(stack for stack in (self.sizes.encoder, self.sizes.decoder) if stack is not None)
 
@@ -76,7 +88,7 @@ class Subject:
 @dataclass(frozen=True)
 class Property:
     """One row of the table. ``of`` returns the cell: a value, a message to translate (str), or None if the model has no
-    such thing."""
+    such thing. ``plain``: what the row means, for a beginner, who sees no others."""
 
     word: str
     group: Group
@@ -84,6 +96,7 @@ class Property:
     origin: Origin
     of: Callable[[Subject], Cell]
     form: str = "{}"
+    plain: str = ""
 
 
 def subject(model: Model, name: str | None = None) -> Subject:
@@ -202,6 +215,11 @@ def _one_embedding(one: Subject) -> Cell:
     return len(set(found)) == 1
 
 
+def _prefix(one: Subject) -> Cell:
+    """The prefix of a task; a model that learned another objective than its family knows no tasks by it."""
+    return one.training.prefix if one.objective == one.training.objective else None
+
+
 def _start(one: Subject) -> Cell:
     """The id of the first decoder input, as the configuration has it."""
     found = one.config.get("decoder_start_token_id")
@@ -226,11 +244,41 @@ PROPERTIES: tuple[Property, ...] = (
         "computed",
         lambda one: parameter_totals.total(one.rows),
         "{:,}",
+        mark("the numbers that training sets"),
     ),
-    Property("encoder_layers", "sizes", mark("Encoder layers"), "configuration", _layers("encoder")),
-    Property("decoder_layers", "sizes", mark("Decoder layers"), "configuration", _layers("decoder")),
-    Property("width", "sizes", mark("Width"), "configuration", lambda one: one.sizes.width, "{:,}"),
-    Property("heads", "sizes", mark("Heads of a layer"), "configuration", _pair(lambda stack: stack.heads)),
+    Property(
+        "encoder_layers",
+        "sizes",
+        mark("Encoder layers"),
+        "configuration",
+        _layers("encoder"),
+        plain=mark("one after the other, to read a text"),
+    ),
+    Property(
+        "decoder_layers",
+        "sizes",
+        mark("Decoder layers"),
+        "configuration",
+        _layers("decoder"),
+        plain=mark("one after the other, for each next token"),
+    ),
+    Property(
+        "width",
+        "sizes",
+        mark("Width"),
+        "configuration",
+        lambda one: one.sizes.width,
+        "{:,}",
+        mark("how many numbers stand for a token"),
+    ),
+    Property(
+        "heads",
+        "sizes",
+        mark("Heads of a layer"),
+        "configuration",
+        _pair(lambda stack: stack.heads),
+        plain=mark("each looks at the tokens in its own way"),
+    ),
     Property("head_width", "sizes", mark("Width of a head"), "computed", _pair(lambda stack: stack.head_width)),
     Property(
         "feed_forward",
@@ -240,7 +288,15 @@ PROPERTIES: tuple[Property, ...] = (
         _pair(lambda stack: stack.feed_forward),
         "{:,}",
     ),
-    Property("vocabulary", "sizes", mark("Vocabulary"), "configuration", lambda one: one.sizes.vocabulary, "{:,}"),
+    Property(
+        "vocabulary",
+        "sizes",
+        mark("Vocabulary"),
+        "configuration",
+        lambda one: one.sizes.vocabulary,
+        "{:,}",
+        mark("how many different tokens there are"),
+    ),
     Property(
         "longest",
         "sizes",
@@ -248,6 +304,7 @@ PROPERTIES: tuple[Property, ...] = (
         "configuration",
         lambda one: mark("no limit") if one.sizes.positions is None else one.sizes.positions,
         "{:,}",
+        mark("a longer one is cut or refused"),
     ),
     Property(
         "embeddings",
@@ -273,6 +330,7 @@ PROPERTIES: tuple[Property, ...] = (
         "computed",
         lambda one: parameter_totals.total(one.rows) * BYTES["float32"] / 1e6,
         "{:,.0f}",
+        mark("the memory that all parameters take, 4 bytes each"),
     ),
     Property(
         "maps",
@@ -290,7 +348,14 @@ PROPERTIES: tuple[Property, ...] = (
         lambda one: float(one.costs.operations(one.length)["multiply_adds"].sum()) / 1e9,
         "{:,.1f}",
     ),
-    Property("kind", "architecture", mark("Consists of"), "family", _kind),
+    Property(
+        "kind",
+        "architecture",
+        mark("Consists of"),
+        "family",
+        _kind,
+        plain=mark("an encoder reads a text, a decoder writes one"),
+    ),
     Property("norm", "architecture", mark("LayerNorm"), "family", _norm),
     Property("norms", "architecture", mark("LayerNorms of a layer"), "computed", _norms),
     Property("final_norm", "architecture", mark("LayerNorm after the last layer"), "computed", _final_norm),
@@ -301,13 +366,56 @@ PROPERTIES: tuple[Property, ...] = (
         "one_embedding", "architecture", mark("Encoder and decoder share their embedding"), "computed", _one_embedding
     ),
     Property("tied", "architecture", mark("Output layer is the embedding (tied)"), "computed", _tied),
-    Property("tokenizer", "input", mark("Tokenizer"), "family", lambda one: one.training.tokenizer),
-    Property("single", "input", mark("One text"), "family", lambda one: one.training.single),
+    Property(
+        "tokenizer",
+        "input",
+        mark("Tokenizer"),
+        "family",
+        lambda one: one.training.tokenizer,
+        plain=mark("the way to cut a text into tokens"),
+    ),
+    Property(
+        "single",
+        "input",
+        mark("One text"),
+        "family",
+        lambda one: one.training.single,
+        plain=mark("A, with the special tokens around it"),
+    ),
     Property("pair", "input", mark("Two texts"), "family", lambda one: one.training.pair),
     Property("segments", "input", mark("Segments"), "configuration", lambda one: one.sizes.segments or None),
-    Property("prefix", "input", mark("Task prefix"), "paper", lambda one: one.training.prefix),
+    Property("prefix", "input", mark("Task prefix"), "paper", _prefix),
     Property("start", "input", mark("First decoder input, id"), "configuration", _start),
-    Property("objective", "training", mark("Learned to"), "paper", lambda one: one.training.objective),
-    Property("predicts", "training", mark("Predicted are"), "paper", lambda one: one.training.predicts),
-    Property("paper", "training", mark("Paper"), "paper", lambda one: one.training.paper),
+    Property(
+        "objective",
+        "training",
+        mark("First trained to"),
+        "paper",
+        lambda one: one.objective,
+        plain=mark("the task of its longest training"),
+    ),
+    Property(
+        "predicts",
+        "training",
+        mark("Predicted in that training"),
+        "paper",
+        lambda one: one.training.predicts,
+        plain=mark("compared with the right tokens"),
+    ),
+    Property(
+        "fine_tuned",
+        "training",
+        mark("Then fine-tuned to"),
+        "paper",
+        lambda one: None if one.own is None else one.own.fine_tuned,
+        plain=mark("the task of a second training"),
+    ),
+    Property(
+        "paper",
+        "training",
+        mark("Paper"),
+        "paper",
+        lambda one: one.training.paper,
+        plain=mark("that describes the family"),
+    ),
 )

@@ -137,37 +137,41 @@ def table(subjects: Sequence[Subject]) -> None:
     sources = levels.at_least("expert")
     head = "".join(f"<th scope='col'>{html.escape(one.name.rsplit('/', 1)[-1])}</th>" for one in subjects)
     st.html(_STYLE)
-    body = cached(partial(_body, subjects, only=only, sources=sources))
+    plain = not levels.at_least("intermediate")
+    body = cached(partial(_body, subjects, only=only, sources=sources, plain=plain))
     label = html.escape(_("Models side by side"), quote=True)
     st.html(
         f"<div class='bv-models' style='--models:{len(subjects)}' tabindex='0' role='region' aria-label='{label}'>"
         f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
+    if plain:
+        show.note(_("“{more}” below shows all {count} properties.", more=_("Explain more"), count=len(PROPERTIES)))
     if sources:
         show.note(" · ".join(f"{sign} {_(ORIGINS[origin])}" for origin, sign in _SIGNS.items()))
 
 
-def _body(subjects: Sequence[Subject], *, only: bool, sources: bool) -> str:
-    return "".join(_rows(subjects, only=only, sources=sources))
+def _body(subjects: Sequence[Subject], *, only: bool, sources: bool, plain: bool) -> str:
+    return "".join(_rows(subjects, only=only, sources=sources, plain=plain))
 
 
-def _rows(subjects: Sequence[Subject], *, only: bool, sources: bool) -> Iterator[str]:
+def _rows(subjects: Sequence[Subject], *, only: bool, sources: bool, plain: bool) -> Iterator[str]:
     for group, title in GROUPS.items():
-        rows = [prop for prop in PROPERTIES if prop.group == group]
+        rows = [prop for prop in PROPERTIES if prop.group == group and (prop.plain or not plain)]
         kept = [prop for prop in rows if not only or model_table.differs(prop, subjects)]
         if kept:
             name = f"<th colspan='{len(subjects) + 1}' scope='colgroup'>{html.escape(_(title))}</th>"
             yield f"<tr class='bv-group'>{name}</tr>"
         for prop in kept:
-            yield _row(prop, subjects, sources=sources)
+            yield _row(prop, subjects, sources=sources, plain=plain)
 
 
-def _row(prop: Property, subjects: Sequence[Subject], *, sources: bool) -> str:
+def _row(prop: Property, subjects: Sequence[Subject], *, sources: bool, plain: bool) -> str:
     quiet = "" if model_table.differs(prop, subjects) or len(subjects) == 1 else " class='bv-same'"
     cells = "".join(f"<td>{html.escape(model_table.cell_text(prop, prop.of(subject)))}</td>" for subject in subjects)
     origin = html.escape(_(ORIGINS[prop.origin]), quote=True)
     sign = f" <sup title='{origin}' aria-label='{origin}'>{_SIGNS[prop.origin]}</sup>" if sources else ""
-    return f"<tr{quiet}><th scope='row'>{html.escape(_(prop.label))}{sign}</th>{cells}</tr>"
+    means = f" <small>{html.escape(_(prop.plain))}</small>" if plain else ""
+    return f"<tr{quiet}><th scope='row'>{html.escape(_(prop.label))}{sign}{means}</th>{cells}</tr>"
 
 
 def goals(record: Record | None, subjects: Sequence[Subject]) -> tuple[Example, ...]:

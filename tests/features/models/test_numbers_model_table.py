@@ -14,6 +14,7 @@ from bartviz.language import speaking
 from bartviz.models.load import load
 from tests.support import networks
 
+TUNED = {"bart-tiny-en-de", "facebook/bart-large-cnn", "sshleifer/distilbart-cnn-12-6", "google/pegasus-xsum"}
 FOUR = ("bert-base-uncased", "facebook/bart-base", "gpt2", "t5-base")
 
 
@@ -54,6 +55,12 @@ def cell(model: str, word: str) -> object:
         ("t5-base", "start", 0),
         ("bert-base-uncased", "segments", 2),
         ("t5-base", "prefix", "translate English to German: A"),
+        ("google/t5-v1_1-base", "prefix", None),
+        ("google/t5-v1_1-base", "objective", "restore the spans (15%) behind numbered sentinels"),
+        ("bart-tiny-en-de", "fine_tuned", "translate English sentences into German"),
+        ("facebook/bart-large-cnn", "fine_tuned", "summarize news articles"),
+        ("bart-tiny-denoise", "fine_tuned", None),
+        ("facebook/bart-base", "fine_tuned", None),
         ("sshleifer/distilbart-cnn-12-6", "decoder_layers", 6),
         ("sshleifer/distilbart-cnn-12-6", "encoder_layers", 12),
     ],
@@ -85,6 +92,16 @@ def test_properties_that_differ_between_models() -> None:
     words = {each.word for each in PROPERTIES if differs(each, two)}
     assert {"width", "heads", "encoder_layers", "parameters"} <= words
     assert not words & {"norm", "tokenizer", "head_width", "tied", "objective"}
+
+
+def test_a_model_that_ships_has_the_objective_of_its_card() -> None:
+    translator, denoiser, base = (
+        cell(name, "objective") for name in ("bart-tiny-en-de", "bart-tiny-denoise", "facebook/bart-base")
+    )
+    assert translator == denoiser != base  # it was fine-tuned from the denoiser
+    assert "one of five ways" in str(denoiser)
+    for entry in CATALOGUE:
+        assert (entry.fine_tuned is not None) == (entry.name in TUNED), entry.name
 
 
 def test_an_unknown_model_is_refused() -> None:
