@@ -305,6 +305,17 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
             linked=linked,
             all=len(words),
         )
+    if linked == len(words) > 1:
+        said = _("{heads} links all {all} words of the output", heads=who, all=linked)
+        if marks:
+            said = plural(
+                "{heads} links all {all} words of the output and {mark}",
+                "{heads} links all {all} words of the output and {count} punctuation marks",
+                len(marks),
+                heads=who,
+                mark=quote(labels[marks[0]]),
+                all=linked,
+            )
     also = _order(shown, found)
     if gold is not None:
         judged = score(found, gold)
@@ -325,14 +336,18 @@ SAID = 3  # links that a sentence names
 def by_hand(shown: Table, found: Links, gold: Gold) -> str:
     """One or two sentences on links made by hand: how many of them are found, and which are not."""
     lacks = sorted(gold.possible - found)
-    said = plural(
-        "{heads} has {there} of your {count} link.",
+    pairs = [f"{quote(shown.source.labels[i])} – {quote(shown.target.labels[j])}" for i, j in lacks[:SAID]]
+    if len(gold.possible) == 1:
+        who = sentence_words.capitalized(shown.name)
+        if not pairs:
+            return _("{heads} has your link.", heads=who)
+        return _("{heads} does not have your link, {link}.", heads=who, link=pairs[0])
+    said = _(
         "{heads} has {there} of your {count} links.",
-        len(gold.possible),
         heads=sentence_words.capitalized(shown.name),
         there=len(gold.possible) - len(lacks),
+        count=len(gold.possible),
     )
-    pairs = [f"{quote(shown.source.labels[i])} – {quote(shown.target.labels[j])}" for i, j in lacks[:SAID]]
     if not pairs:
         return said
     lacking = _("It does not have {links}.", links=", ".join(pairs))

@@ -159,6 +159,10 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     said = notice(shown, frozenset({(3, 4), (4, 2), (5, 3)}))
     assert said.startswith("Cross L0H0 links 3 of 5 words")
     assert "with “buy” and “kaufen”" in said
+    whole = notice(shown, frozenset((i, i) for i in range(5)))
+    assert whole.startswith("Cross L0H0 links all 5 words of the output;")
+    dotted = notice(shown, frozenset((i, i) for i in range(6)))
+    assert dotted.startswith("Cross L0H0 links all 5 words of the output and “.”;")
     judged = notice(shown, frozenset({(0, 0), (5, 5)}), Gold(frozenset({(0, 0), (1, 1)}), frozenset()))
     assert judged.endswith("; measured against the links made by hand, 1 of 2 are right, 1 missed.")
     begun = notice(shown, frozenset({(0, 0), (5, 5)}), read("0-0 1-1", 7, 6).begun())
@@ -168,7 +172,8 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
 
 def test_links_by_hand_that_a_head_lacks_are_named(record: Record) -> None:
     shown, found = table(record, [Head("cross", 0, 0)]), frozenset({(0, 0), (5, 5)})
-    assert by_hand(shown, found, read("0-0", 7, 6)) == "Cross L0H0 has 1 of your 1 link."
+    assert by_hand(shown, found, read("0-0", 7, 6)) == "Cross L0H0 has your link."
+    assert by_hand(shown, found, read("3-4", 7, 6)) == "Cross L0H0 does not have your link, “buy” – “kaufen”."
     assert by_hand(shown, found, read("0-0 3-4", 7, 6)) == (
         "Cross L0H0 has 1 of your 2 links. It does not have “buy” – “kaufen”."
     )

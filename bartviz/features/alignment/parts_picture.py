@@ -74,7 +74,8 @@ def _legend(chosen: Chosen) -> str:
 
 def _judged(chosen: Chosen, gold: Gold) -> str:
     """What the marks on the map say, and whose links they take as right."""
-    taken = _("Your links are taken as right") if gold.judged is not None else _("Links made by hand are taken as right")
+    yours = gold.judged is not None
+    taken = _("Your links are taken as right") if yours else _("Links made by hand are taken as right")
     return f"{taken}: {signs(chosen.shown, chosen.links, gold)}"
 
 
