@@ -4,6 +4,7 @@ it."""
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -92,13 +93,15 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
         )
         if not number:
             return said
+        half = halved(number)
         means = _(
-            "{token} has a probability of {share}. “{number}” means that without that word it is {times} times less "
-            "likely; the same extra height always means the same factor.",
+            "{token} has a probability of {share}. “{number}” means that without that word it is about {times} times "
+            "less likely; a bar half as tall would mean {half}.",
             token=token,
             share=percent(whole),
             number=number,
             times=number.removeprefix(DIVIDED),
+            half=half or f"{DIVIDED}1",
         )
         return f"{said} {means}"
     return _("The taller a word's bar, the more it speaks for {token}.", token=token)
@@ -113,6 +116,17 @@ def divided(times: float | None) -> str:
     if times < 99_500:
         return f"{DIVIDED}{float(f'{times:.1e}'):,.0f}"
     return f"{DIVIDED}10{str(round(np.log10(times))).translate(RAISED)}"
+
+
+def halved(number: str) -> str:
+    """What a bar half as tall as that with this number would say: bars are as tall as the logarithm of what they say.
+
+    >>> halved("÷16"), halved("÷10⁵")
+    ('÷4.0', '÷320')
+    """
+    written = number.removeprefix(DIVIDED).replace(",", "")
+    power = written.translate({raised: digit for digit, raised in RAISED.items()})
+    return divided(math.sqrt(float(written if power == written else f"1e{power[2:]}")))
 
 
 def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:

@@ -358,9 +358,12 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
         "A word without a bar has hardly any effect."
     )
     told = parts_words.bars(METHODS["leave-one-out"], "“a”", 0.9, "÷15")
+    assert [parts_words.halved(number) for number in ("÷16", "÷1.21", "÷1,600", "÷10⁶")] == [
+        *("÷4.0", "÷1.1", "÷40", "÷1,000")
+    ]
     means = (
-        "“a” has a probability of 90%. “÷15” means that without that word it is 15 times less likely; the same extra "
-        "height always means the same factor."
+        "“a” has a probability of 90%. “÷15” means that without that word it is about 15 times less likely; a bar "
+        "half as tall would mean ÷3.9."
     )
     assert told == f"{hidden} {means}"
     assert (
