@@ -287,6 +287,8 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
                 show.note(_share_of(chosen))
             for row in rows[which]:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
+    if any(isinstance(row["target"], str) and row["target"] for which in shown for row in rows[which]):
+        show.note(_("After “→”: the text that came with it in the collection, not written by the model."))
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))
