@@ -167,7 +167,7 @@ def replaced(found: Edit) -> str:
         return change
     turned = np.flatnonzero(found.before.best != found.after.best)
     if not len(turned):
-        return _("{change}: every likeliest word stays the same", change=change)
+        return _("{change}: the likeliest word stays the same everywhere", change=change)
     first = int(turned[0])
     was, now = quote(found.before.labels[first]), quote(found.after.labels[first])
     return _("{change}: {was} becomes {now}", change=change, was=was, now=now)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Suggested = tuple["tuple[Suggestion, ...]", "Suggestion | None"]
 
-PARTS = {"source": mark("the source"), "target": mark("the target")}
+PARTS = {"source": mark("the source"), "target": mark("the output")}
 VIEWS = {"encodings": mark("encodings"), "attention": mark("rows of attention")}
 REPLACE = "replace"
 LONGEST = 60  # letters of a replacement
@@ -193,7 +193,11 @@ def _suggestion_buttons(suggested: tuple[Suggestion, ...], token: str) -> None:
         show.note(_("Tokens with similar embeddings"))
     with st.container(horizontal=True, gap="small", key="offered"):
         for number, suggestion in enumerate(suggested):
-            value = percent(suggestion.value) if suggestion.why == "probability" else f"{suggestion.value:.2f}"
+            value = (
+                _("probability {share}", share=percent(suggestion.value))
+                if suggestion.why == "probability"
+                else _("similarity of the embeddings: {value:.2f} of at most 1", value=suggestion.value)
+            )
             st.button(
                 show.plain(suggestion.label), key=f"offer_{number}", help=value, on_click=_use, args=(suggestion.typed,)
             )
@@ -262,7 +266,7 @@ def _outputs(result: Edit) -> None:
     message = (
         mark("Each pair of bars is a position in the text, labelled with the token that was likeliest there before.")
         if result.record.output is None
-        else mark("Each pair of bars is a step, labelled with the token that the record has there.")
+        else mark("Each pair of bars is a step, labelled with the token of the output there.")
     )
     said = [_(message), _("An arrow names the token that is likeliest now, where that has changed.")]
     if levels.at_least("intermediate"):

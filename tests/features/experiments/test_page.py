@@ -261,7 +261,7 @@ def test_a_changed_target_leaves_the_encoder_alone(app: App, subject: Subject) -
     assert found.before is not None
     assert found.after is not None
     turned = np.flatnonzero(found.before.best != found.after.best)
-    said = "every likeliest word stays the same"
+    said = "the likeliest word stays the same everywhere"
     if len(turned):
         said = f"“{found.before.labels[turned[0]]}” becomes “{found.after.labels[turned[0]]}”"
     assert f"“{found.old}” → “{found.new}”: {said}" in words(page)
