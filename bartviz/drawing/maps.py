@@ -103,6 +103,14 @@ def attention_map(
     return theme.build(traces, layout, dark=dark, height=pixels)
 
 
+def in_percent(figure: go.Figure) -> go.Figure:
+    """A new map of ``attention_map`` whose weights are written as shares in per cent."""
+    (cells,) = figure.select_traces({"name": "weights"})
+    cells.colorbar.update(title_text=_("attention weight"), ticktext=None, tickformat=".0%")
+    cells.hovertemplate = cells.hovertemplate.replace(":.3f}", ":.1%}")
+    return figure
+
+
 def _title(title: str, key_labels: Sequence[str], dark: bool) -> Part:
     """A title above the labels of the columns, with its line breaks."""
     above = axes.label_room(key_labels) + 32

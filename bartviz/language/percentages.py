@@ -26,7 +26,7 @@ def percent(share: float) -> str:
 def of_before(change: float) -> str:
     """A change of log p (nats) as what the probability is then, if before it was 100%: 79%, <1%, ×40."""
     times = math.exp(min(change, 99.0))
-    return f"×{times:,.0f}" if times >= 10 else f"{times:.0%}" if times >= 0.005 else "<1%"
+    return f"×{times:,.0f}" if times >= 10 else f"{100 * times:.0f}%" if times >= 0.005 else "<1%"
 
 
 def fine(share: float) -> str:

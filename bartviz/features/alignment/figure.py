@@ -23,7 +23,7 @@ from bartviz.arrays import Floats
 from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import RECORD, expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, unseen
-from bartviz.drawing.maps import attention_map
+from bartviz.drawing.maps import attention_map, in_percent
 from bartviz.language import _, mark, plural
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Head, HeadName
@@ -183,11 +183,7 @@ def matrix(
     for name, look, pairs in _groups(shown, found, gold):
         if pairs:
             figure.add_trace(_marks(name, look, pairs, shown, dark, percents=percents))
-    if percents:
-        (cells,) = figure.select_traces({"name": "weights"})
-        cells.colorbar.update(title_text=_("attention weight"), ticktext=None, tickformat=".0%")
-        cells.hovertemplate = cells.hovertemplate.replace(":.3f}", ":.1%}")
-    return figure
+    return in_percent(figure) if percents else figure
 
 
 def within(shown: Table, first: tuple[int, int]) -> tuple[range, range]:

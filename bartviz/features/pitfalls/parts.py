@@ -13,7 +13,7 @@ from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page, page_list
 from bartviz.app.state.result_cache import cached
 from bartviz.arrays import Floats
-from bartviz.drawing.maps import attention_map
+from bartviz.drawing.maps import attention_map, in_percent
 from bartviz.features.pitfalls.numbers import FIRST
 from bartviz.language import _, current
 from bartviz.record.attention import Attention, Head, Kind
@@ -21,6 +21,8 @@ from bartviz.serving import first_record
 from bartviz.text.tokens import Tokens
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
     from bartviz.record.record import Reading, Record
 
 T = TypeVar("T")
@@ -98,6 +100,8 @@ def one_map(
     q, k = (slice(0, min(FIRST, length)) for length in weights.shape)
     query, keys = rows.take(q), attention.key.take(k)
     colors = pick.colors_of_words(record).sides(attention.kind, reading)
+    plain = not levels.at_least("intermediate")
+    writes = attention.kind != "encoder" and reading == "predicts"
     drawn = partial(
         attention_map,
         np.ascontiguousarray(weights[q, k]),
@@ -111,7 +115,13 @@ def one_map(
         height=HEIGHT,
         colors=(colors[0][q], colors[1][k]),
         dark=page.dark(),
+        query_title=None if not plain else _("to write ↓") if writes else _("word ↓"),
+        key_title=_("looks at →") if plain else None,
     )
     cut = max(weights.shape) > FIRST
     show.note(capitalized(caption) + (" " + _("(the first {count} tokens)", count=FIRST) if cut else ""))
-    show.figure(drawn, key=key, alt=caption)
+    show.figure(partial(_in_percent, drawn) if plain else drawn, key=key, alt=caption)
+
+
+def _in_percent(drawn: Callable[[], go.Figure]) -> go.Figure:
+    return in_percent(drawn())

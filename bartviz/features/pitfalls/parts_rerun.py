@@ -295,8 +295,8 @@ def _less_even(
         )
     else:
         sentence = _(
-            "With random weights a row of {attention} is {even:.1%} even (100%: the same weight for all tokens), "
-            "in this model {own:.0%}.",
+            "How evenly a row of {attention} spreads its weight (100%: the same on all tokens): {even:.1%} with random "
+            "weights, {own:.0%} in this model.",
             **values,
         )
     if learned or not levels.at_least("intermediate"):

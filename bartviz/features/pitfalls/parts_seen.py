@@ -218,7 +218,7 @@ def sinks(record: Record) -> None:
         return
     finding, shown = example
     attention, names = shown.attention(finding.kind), row_names(shown, finding.kind)
-    tokens = ", ".join(f"{label} {percent(share)}" for label, share in finding.tokens[:4])
+    tokens = ", ".join(f"{quote(label)} {percent(share)}" for label, share in finding.tokens[:4])
     sentence = _(
         "{attention} puts {share:.0%} of its weight on special tokens and full stops ({tokens}); spread "
         "evenly, it would be {even:.0%}. In {head}, {token} looks most at {before}; with these columns "
@@ -303,8 +303,8 @@ def shifted(record: Record) -> None:
 def _framed(record: Record, weights: Floats, row: int) -> str:
     """What the framed row looks at, and what seems to look there if it is named by the token that it has read."""
     return _(
-        "The framed row looks most at {key} to predict {written}. Named by the token that it has just read, as in the "
-        "second picture, it would seem that {read} looks there.",
+        "The framed row looks most at {key} to predict {written}. Where the row is named by the token that it has just "
+        "read, as in the second picture, it seems that {read} looks there.",
         key=quote(record.attention("cross").key.labels[int(weights[row].argmax())]),
         written=quote(record.rows("cross", "predicts").labels[row]),
         read=quote(record.rows("cross", "reads").labels[row]),

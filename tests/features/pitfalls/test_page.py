@@ -75,6 +75,9 @@ def test_a_beginner_reads_of_tokens_and_not_of_bits(app: App) -> None:
     assert f"The mean of the {len(weights)} heads of this layer gives" in said
     assert re.search(f"gives .* {re.escape(first)} and .* {re.escape(second)}\\.", said)
     assert "bits of entropy" not in said
+    drawn = " ".join(str(chart.proto.spec) for chart in page.get("plotly_chart"))
+    assert "looks at" in drawn
+    assert not re.search("attends from|0 to 1", drawn)
     assert "the two entropies" not in said
 
 
