@@ -234,7 +234,7 @@ def _explained(chosen: Chosen) -> str:
     if chosen.measure == "alignment":
         said = _(
             "One to one means that each word of the output looks at a word of its own, whether or not the two "
-            "translate each other."
+            "are translations of each other."
         )
     else:
         said = _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)

@@ -85,7 +85,7 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     (mosaic,) = (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
     assert percent(best["mean"]) in next(trace for trace in mosaic["data"] if trace["name"] == "numbers")["text"]
     said = html.unescape(words(page))
-    assert said.count("whether or not the two translate each other") == 1
+    assert said.count("whether or not the two are translations of each other") == 1
     assert "“one to one”:" not in said  # what it means is said once, below the picture
     assert "That is the most of all 32 cross-attention heads." in said
     name = f"head {best['head']} of layer {best['layer']}"
