@@ -33,6 +33,7 @@ KEY = "level"
 _DISPLAY = re.compile(r"^\$\$(?!\n)(.+?)\$\$$", re.MULTILINE | re.DOTALL)
 _LABELS = {entry.word: entry.label for entry in page_list.PAGES}
 _SEEN = "_level_seen"
+_MORE = mark("Explain more ({level})")
 TERMS = 5  # shown at once; the others are one click away
 
 
@@ -206,10 +207,15 @@ def _breakable(formula: str) -> str:
     return formula if len(parts) == 1 else r" \qquad \allowbreak ".join(f"{{{part}}}" for part in parts)
 
 
+def more() -> str:
+    """What the button that explains more says."""
+    return _(_MORE, level=_(NAMES[LEVELS[LEVELS.index(current()) + 1]]))
+
+
 def _level_buttons(word: str) -> None:
     """Buttons for one level up or down, next to the text; they name it, as all of the page changes to it."""
     position = LEVELS.index(current())
-    ways = {mark("Explain less ({level})"): position - 1, mark("Explain more ({level})"): position + 1}
+    ways = {mark("Explain less ({level})"): position - 1, _MORE: position + 1}
     with show.keeps_focus(f"levels_{word}"), st.container(horizontal=True, gap="small"):
         for label, other in ways.items():
             if 0 <= other < len(LEVELS):

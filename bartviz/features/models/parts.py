@@ -145,7 +145,7 @@ def table(subjects: Sequence[Subject]) -> None:
         f"<table><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
     if plain:
-        show.note(_("“{more}” below shows all {count} properties.", more=_("Explain more"), count=len(PROPERTIES)))
+        show.note(_("“{more}” below shows all {count} properties.", more=levels.more(), count=len(PROPERTIES)))
     if sources:
         show.note(" · ".join(f"{sign} {_(ORIGINS[origin])}" for origin, sign in _SIGNS.items()))
 
