@@ -121,6 +121,29 @@ def test_the_map_of_a_question_fills_its_place(visit: Open, shipped: str, size: 
     assert box["y"] + box["height"] <= size[1]
 
 
+def test_all_numbers_of_a_row_are_on_a_phones_screen(visit: Open, shipped: str) -> None:
+    """With the one that is asked for, each below its token; column words end above the cells of a map."""
+    asked = [one.kind for one in questions(open_record(first_record.FILE), 7)]
+    page = visit(f"{shipped}/quiz?quiz_question={asked.index('missing') + 1}", size=(390, 844))
+    cells = page.locator(".bv-digits td")
+    expect(cells.filter(has_text="?")).to_be_in_viewport(ratio=1)
+    boxes = [cell.bounding_box() for cell in cells.all()]
+    assert all(box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)
+    page = visit(f"{shipped}/quiz?quiz_question={asked.index('whose') + 1}", size=(390, 844))
+    words, edges = page.locator(".bv-large").evaluate(
+        """(table) => [
+          [...table.querySelectorAll("th[scope=col]")].map((word) => {
+            const text = document.createRange();
+            text.selectNodeContents(word);
+            return text.getBoundingClientRect().bottom;
+          }),
+          [...table.querySelectorAll("tr:nth-child(2) td")].map((cell) => cell.getBoundingClientRect().top),
+        ]"""
+    )
+    assert len(words) == len(edges) > 0
+    assert all(word < edge for word, edge in zip(words, edges, strict=True))
+
+
 def test_a_touch_is_judged_verdict_first_and_the_next_question_has_the_focus(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/quiz", size=(390, 844))
     first, second = questions(open_record(first_record.FILE), 7)[:2]

@@ -252,7 +252,8 @@ class _Places:
 def _table(grid: Grid, number: int, places: _Places, *, large: bool) -> str:
     """A table whose cells are shaded by their weight; without digits a picture, on a screen a ``large`` one."""
     large = large and places.on_screen and not grid.digits
-    names = f"bv-grid bv-{grid.kind or 'any'}{'' if grid.digits else ' bv-small'}{' bv-large' if large else ''}"
+    form = "bv-digits" if grid.digits else "bv-small bv-large" if large else "bv-small"
+    names = f"bv-grid bv-{grid.kind or 'any'} {form}"
     title = _(grid.title)
     caption = places.button("map", str(number), html.escape(title), title)
     columns = "".join(
@@ -283,6 +284,8 @@ def _cell(cell: float | None, grid: Grid, at: tuple[int, int], places: _Places) 
     )
     inner = inner if grid.digits or "<button" in inner else ""
     told = "" if places.on_screen and places.touch is not None and not grid.digits else f" title='{number}'"
+    if grid.digits and places.on_screen:  # a small screen has the token above each number
+        told += f" data-column='{html.escape(grid.columns[column])}'"
     return f"<td style='--w:{strength:.0f}%'{told}{places.area('column', str(column))}>{inner}</td>"
 
 
