@@ -28,12 +28,14 @@ from bartviz.features.quiz.question import (
     drawn,
     heads_query,
     in_order,
+    in_words,
     row_of,
     rows_of,
     short,
     shuffled,
     small,
     told_apart,
+    wrote,
 )
 from bartviz.language import later, mark
 from bartviz.record.attention import KINDS, Attention, Kind
@@ -81,11 +83,13 @@ def _of(material: Material, subject: Subject) -> tuple[Attention, Kind, int]:
     return material.record.attention(kind), kind, place
 
 
-def _looks(record: Record, kind: Kind) -> str:
+def _looks(record: Record, kind: Kind, row: int) -> str:
     """The first question, in the words of the start page."""
     if kind == "encoder" or record.output is None:
-        return mark("While the model read {token}, at which token did {kind} head {head} look most?")
-    return mark("Before the model wrote {token}, at which token did {kind} head {head} look most?")
+        return mark("While the model read {token}, at which token did {kind} head {head} of layer {layer} look most?")
+    if not wrote(record, row):
+        return mark("At the step of {token}, at which token did {kind} head {head} of layer {layer} look most?")
+    return mark("Before the model wrote {token}, at which token did {kind} head {head} of layer {layer} look most?")
 
 
 def _ask_look(material: Material, random: Generator, subject: Subject) -> Question | None:
@@ -102,7 +106,7 @@ def _ask_look(material: Material, random: Generator, subject: Subject) -> Questi
         others = [int(at) for at in np.flatnonzero(known & attention.mask[row]) if at != best]
         if not known[best] or len(others) < 2 or weights[best] < max(LOOKS, second + CLEARLY):
             continue
-        maps = small(record, kind, attention.head(*place), short(place))
+        maps = small(record, kind, attention.head(*place), in_words(place))
         near = sorted(drawn(random, others, len(others)), key=lambda column: -float(weights[column]))[:3]
         options, answer = shuffled(random, _token(labels, weights, best), [_token(labels, weights, at) for at in near])
         touch = None
@@ -120,7 +124,7 @@ def _ask_look(material: Material, random: Generator, subject: Subject) -> Questi
         token = quote(told_apart(rows_of(record, kind))[row])
         return Question(
             "look",
-            later(_looks(record, kind), kind=later_before_noun(kind), head=short(place), token=token),
+            later(_looks(record, kind, row), kind=later_before_noun(kind), layer=place[0], head=place[1], token=token),
             options,
             answer,
             why,
@@ -164,9 +168,10 @@ def _ask_looked_at(material: Material, random: Generator, subject: Subject) -> Q
         return Question(
             "looked_at",
             later(
-                "In {kind} head {head}, which row looks most at {token}?",
+                "In {kind} head {head} of layer {layer}, which row looks most at {token}?",
                 kind=later_before_noun(kind),
-                head=short(place),
+                layer=place[0],
+                head=place[1],
                 token=key,
             ),
             options,
@@ -180,7 +185,7 @@ def _ask_looked_at(material: Material, random: Generator, subject: Subject) -> Q
             ),
             "heads",
             heads_query(kind, place, row=str(best)),
-            small(record, kind, attention.head(*place), short(place)),
+            small(record, kind, attention.head(*place), in_words(place)),
             {"kind": kind, "head": short(place), "column": column},
             touch=Touch("row", tuple(range(len(names))), tuple(sorted([best, *others[:3]]))),
         )
@@ -218,9 +223,10 @@ def _ask_received(material: Material, random: Generator, subject: Subject) -> Qu
         return Question(
             "received",
             later(
-                "In {kind} head {head}, which token gets most weight from all rows together?",
+                "In {kind} head {head} of layer {layer}, which token gets most weight from all rows together?",
                 kind=later_before_noun(kind),
-                head=short(place),
+                layer=place[0],
+                head=place[1],
             ),
             options,
             column,
@@ -234,7 +240,7 @@ def _ask_received(material: Material, random: Generator, subject: Subject) -> Qu
             ),
             "heads",
             heads_query(kind, place),
-            small(record, kind, weights, short(place)),
+            small(record, kind, weights, in_words(place)),
             {"kind": kind, "head": short(place), "column": column},
             touch=Touch("column", tuple(range(len(labels))), tuple(sorted([column, *near]))),
         )
@@ -276,8 +282,9 @@ def _most(
         )
         attention = material.record.attention(kind)
         chosen = sorted([best, *others], key=short)
-        maps = sum((small(material.record, kind, attention.head(*one), short(one)) for one in chosen), ())
-        said = {"head": short(best), "share": float(values[best]), "next": max(float(values[one]) for one in others)}
+        maps = sum((small(material.record, kind, attention.head(*one), in_words(one)) for one in chosen), ())
+        next_ = max(float(values[one]) for one in others)
+        said = {"head": in_words(best), "share": float(values[best]), "next": next_}
         return Question(
             name,
             ask(later_before_noun(kind)),
@@ -297,9 +304,12 @@ def _most(
 def _head(values: Floats, place: tuple[int, int], best: float) -> Option:
     share = float(values[place])
     says = later(
-        "{head} puts {share:.2f} there; the best of these {best:.2f}.", head=short(place), share=share, best=float(best)
+        "{head} puts {share:.2f} there; the best of these {best:.2f}.",
+        head=in_words(place),
+        share=share,
+        best=float(best),
     )
-    return Option(short(place), says, short(place))
+    return Option(in_words(place), says, short(place))
 
 
 def _layers(material: Material) -> list[Subject]:
@@ -327,7 +337,7 @@ def _ask_average(material: Material, random: Generator, subject: Subject) -> Que
         options, answer = in_order(_distance(far, layer, best), [_distance(far, layer, one) for one in others])
         maps = small(record, kind, head_view.mean(attention, layer), later("the mean"))
         shown = sorted(((layer, head) for head in chosen), key=short)
-        maps += sum((small(record, kind, attention.head(*one), short(one)) for one in shown), ())
+        maps += sum((small(record, kind, attention.head(*one), in_words(one)) for one in shown), ())
         return Question(
             "average",
             later(
@@ -342,7 +352,7 @@ def _ask_average(material: Material, random: Generator, subject: Subject) -> Que
             later(
                 "{head} is {far:.2f} away from the mean (Jensen-Shannon distance, 0 to 1), the next of these only "
                 "{next:.2f}.",
-                head=short((layer, best)),
+                head=in_words((layer, best)),
                 far=float(far[best]),
                 next=float(max(far[others])),
             ),
@@ -356,8 +366,8 @@ def _ask_average(material: Material, random: Generator, subject: Subject) -> Que
 
 
 def _distance(far: np.ndarray[tuple[int, ...], np.dtype[np.float64]], layer: int, head: int) -> Option:
-    name = short((layer, head))
-    return Option(name, later("{head} is {far:.2f} away from the mean.", head=name, far=float(far[head])), name)
+    name, says = in_words((layer, head)), mark("{head} is {far:.2f} away from the mean.")
+    return Option(name, later(says, head=name, far=float(far[head])), short((layer, head)))
 
 
 look = Maker(_every_row, _ask_look)
@@ -371,8 +381,8 @@ previous = Maker(
         "previous",
         lambda kind: later("Which of these {kind} heads looks most at the token before?", kind=kind),
         lambda said: later(
-            "Averaged over the rows of this text's words, {head} puts {share:.2f} of a row's weight on the token just "
-            "before it. The next best of these puts {next:.2f} there.",
+            "{head} puts {share:.2f} of a row's weight on the token just before it, averaged over the rows of this "
+            "text's words. The next best of these puts {next:.2f} there.",
             **said,
         ),
     ),

@@ -18,11 +18,13 @@ from bartviz.features.quiz.question import (
     Touch,
     alone,
     drawn,
+    first_word,
     plain,
     shuffled,
     told_apart,
+    wrote,
 )
-from bartviz.language import later
+from bartviz.language import later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
@@ -34,11 +36,13 @@ LONGEST = 4
 
 
 def _read_rows(material: Material) -> list[Subject]:
-    """The decoder rows that predict the token that the next row reads, as far as a line of words can show them."""
+    """The decoder rows of words that predict the token that the next row reads, as far as a line of words can show
+    them."""
     record = material.record
     if record.decoder is None or record.output is None:
         return []
-    own = np.flatnonzero(record.decoder.mask.any(axis=0)).tolist()  # (open columns,)
+    special = record.decoder.query.special
+    own = np.flatnonzero(record.decoder.mask.any(axis=0) & ~special).tolist()  # (open columns of words,)
     line = _line(record)
     return [(row,) for row in own if row + 1 < len(line) and line[row + 1] == record.output.labels[row]]
 
@@ -52,23 +56,24 @@ def _line(record: Record) -> tuple[str, ...]:
 
 def _ask_shift(material: Material, random: Generator, subject: Subject) -> Question | None:
     """Which token does a decoder row predict?"""
-    record, [row] = material.record, subject
-    assert isinstance(row, int)
-    words = _line(record)
+    record, [place] = material.record, subject
+    assert isinstance(place, int)
+    assert record.decoder is not None
+    first = first_word(record.decoder.query)
+    words, row = _line(record)[first:], place - first
     if not plain(words[row]) or not plain(words[row + 1]) or plain(words[row]) == plain(words[row + 1]):
         return None
     line = told_apart(words)
     reads, predicts = line[row], line[row + 1]
     why = later(
-        "The row that reads {reads} is computed from {reads} and all before it, and predicts what comes next: "
-        "{predicts}.",
+        "The decoder has read {reads} and all before it, and from that it has to predict what comes next: {predicts}.",
         reads=quote(reads),
         predicts=quote(predicts),
     )
 
     def says(at: int) -> str:
         if at == row:
-            return later("That is the token that the row reads; it predicts the one after it.")
+            return later("That is the token that it has just read; it predicts the one after it.")
         return why if at == row + 1 else later("That came before.") if at < row else later("That comes later.")
 
     near = [row, *(at for at in (row + 2, row - 1, row - 2) if 0 <= at < len(line))]
@@ -78,21 +83,26 @@ def _ask_shift(material: Material, random: Generator, subject: Subject) -> Quest
             paper.append(at)
     if len(paper) < 3:
         return None
-    step = next((step for step in record.steps if step.row == row), None)
+    step = next((step for step in record.steps if step.row == place), None)
     page, query = (
         ("decoding", {"step": str(step.position + 1)})
         if step is not None
-        else ("heads", {"kind": "decoder", "row": str(row)})
+        else ("heads", {"kind": "decoder", "row": str(place)})
     )
     return Question(
         "shift",
-        later("The decoder has read as far as {reads}. Which token does this row predict?", reads=quote(reads)),
+        later(
+            mark("What did the model write after {reads}?")
+            if wrote(record, place)
+            else mark("The decoder has read as far as {reads}. Which token should it predict next?"),
+            reads=quote(reads),
+        ),
         tuple(Option(quote(label), says(at), words[at]) for at, label in enumerate(line)),
         row + 1,
         why,
         page,
         query,
-        about={"kind": "decoder", "row": row},
+        about={"kind": "decoder", "row": place},
         line=line,
         marked=row,
         touch=Touch("word", tuple(range(len(line))), tuple(sorted(paper[:4]))),
@@ -130,7 +140,7 @@ def _ask_unsure(material: Material, random: Generator, subject: Subject) -> Ques
     ]
     return Question(
         "unsure",
-        later("At which token of its output was the model least sure?"),
+        later("At which token of the output was the model least sure?"),
         tuple(Option(quote(label), says[at], steps[at].position) for at, label in enumerate(line)),
         best,
         why,

@@ -25,6 +25,8 @@ from bartviz.families.registry import FAMILIES
 from bartviz.language import later, mark
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Record
+from bartviz.record.vocabulary import GIVEN_TARGET
+from bartviz.text.tokens import Tokens
 
 MOST = 4
 """Options of a question, at most."""
@@ -190,9 +192,9 @@ def shuffled(random: Generator, right: Option, wrong: Sequence[Option]) -> tuple
 
 
 def in_order(right: Option, wrong: Sequence[Option]) -> tuple[tuple[Option, ...], int]:
-    """The right option and the wrong ones in the order of their texts, as their pictures, and the index of the right
+    """The right option and the wrong ones in the order of their facts, as their pictures, and the index of the right
     one."""
-    options = sorted([right, *wrong[: MOST - 1]], key=lambda option: option.text)
+    options = sorted([right, *wrong[: MOST - 1]], key=lambda option: str(option.fact))
     return tuple(options), options.index(right)
 
 
@@ -215,6 +217,17 @@ def row_of(record: Record, kind: Kind, row: int) -> str:
     return later("the row that predicts {token}", token=token)
 
 
+def first_word(tokens: Tokens) -> int:
+    """The place of the first token that is not special: a line of words begins there."""
+    words = np.flatnonzero(~tokens.special)
+    return int(words[0]) if words.size else 0
+
+
+def wrote(record: Record, row: int) -> bool:
+    """Whether the model itself wrote the token that a decoder row predicts: it is neither given nor of the prompt."""
+    return record.provenance.mode != GIVEN_TARGET and any(step.row == row for step in record.steps)
+
+
 def any_head(attention: Attention, random: Generator) -> tuple[int, int]:
     """The layer and the number of a head drawn at random."""
     return int(random.integers(attention.shape[0])), int(random.integers(attention.shape[1]))
@@ -223,6 +236,11 @@ def any_head(attention: Attention, random: Generator) -> tuple[int, int]:
 def short(place: tuple[int, int]) -> str:
     """A head's short name."""
     return f"L{place[0]}H{place[1]}"
+
+
+def in_words(place: tuple[int, int]) -> str:
+    """A head's name for a reader who does not know the short ones, at the beginning of a sentence or alone."""
+    return later("Head {head} of layer {layer}", layer=place[0], head=place[1])
 
 
 def heads_query(kind: Kind, place: tuple[int, int], **more: str) -> dict[str, str]:

@@ -124,7 +124,7 @@ def _prompt(back: bool, wrote: bool) -> str:
     """The question; ``wrote``: the words below are the model's own output."""
     if back:
         return (
-            mark("Before which of the words below did the model look at {high} most?")
+            mark("Which of the words below was the model about to write when it looked at {high} most?")
             if wrote
             else mark("Which word below looks at {high} most?")
         )

@@ -27,6 +27,7 @@ from bartviz.features.quiz.question import (
     alone,
     any_head,
     drawn,
+    first_word,
     heads_query,
     hundredths,
     row_of,
@@ -34,7 +35,7 @@ from bartviz.features.quiz.question import (
     shuffled,
     told_apart,
 )
-from bartviz.language import later
+from bartviz.language import later, mark
 from bartviz.record.attention import KINDS, Attention, Kind
 from bartviz.record.record import Record
 
@@ -99,41 +100,52 @@ def _last(attention: Attention, row: int) -> int | None:
 def _ask_last(material: Material, random: Generator, subject: Subject) -> Question | None:
     record = material.record
     attention, kind, row = _attention(material, subject)
-    labels, names = attention.key.labels[:LINE], rows_of(record, kind)
-    right = _last(attention, row)
-    if right is None or not names[row].strip() or not labels[right].strip() or len(labels) < 3:
+    first, names, last_column = first_word(attention.key), rows_of(record, kind), _last(attention, row)
+    labels = attention.key.labels[first:LINE]
+    if last_column is None or last_column < first or len(labels) < 3:
         return None
-    marked, line = _marked(record, kind, row, labels), told_apart(labels)
+    right = last_column - first
+    if not names[row].strip() or not labels[right].strip() or record.rows(kind, "predicts").special[row]:
+        return None
+    marked, line = _marked(record, kind, row, attention.key.labels[:LINE]), told_apart(labels)
+    marked = None if marked is None or marked < first else marked - first
+    predicted = kind != "encoder" and record.output is not None
+    token, key = quote(names[row] if marked is None else line[marked]), quote(line[right])
     why = (
         later(
-            "When {row} is computed, {key} has been read and nothing after it: the causal mask closes the rest.",
-            row=row_of(record, kind, row),
-            key=quote(line[right]),
+            "Before it predicts {token}, the model has read as far as {key}: the causal mask hides what comes later.",
+            token=token,
+            key=key,
         )
-        if kind == "decoder"
-        else later("The mask closes every token after {key} to this row.", key=quote(line[right]))
+        if kind == "decoder" and predicted
+        else later("The mask hides every token after {key}.", key=key)
     )
 
     def says(at: int) -> str:
         if at == right:
             return why
         token = quote(line[at])
-        if at > right and at == marked and kind == "decoder":
-            return later("{token} is what this row predicts: it cannot look at its own answer.", token=token)
+        if at > right and at == marked and predicted:
+            return later("{token} is what the model is to predict: it cannot look at its own answer.", token=token)
         if at > right:
-            return later("{token} comes later: it is closed to this row.", token=token)
-        if not attention.mask[row, at]:
-            return later("{token} is closed to this row.", token=token)
-        return later("The row may look at {token}, and at more after it.", token=token)
+            return later("{token} comes later: the mask hides it.", token=token)
+        if not attention.mask[row, at + first]:
+            return later("The mask hides {token} here.", token=token)
+        return later("{token} can be seen, and more after it.", token=token)
 
-    options = tuple(Option(quote(label), says(at), at) for at, label in enumerate(line))
+    options = tuple(Option(quote(label), says(at), at + first) for at, label in enumerate(line))
     near = [at for at in (right + 1, right - 1, right + 2, right - 2) if 0 <= at < len(labels)]
     paper = _told(labels, right, near)
     if len(paper) < 2:  # a sheet needs a wrong answer, too
         return None
     return Question(
         "last",
-        later("Which is the last token that {row} may look at?", row=row_of(record, kind, row)),
+        later(
+            mark("Which is the last of these tokens that the model may look at before it predicts {token}?")
+            if predicted
+            else mark("Which is the last of these tokens that {token} may look at?"),
+            token=token,
+        ),
         options,
         right,
         why,

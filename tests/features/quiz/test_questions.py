@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
+import re
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -372,6 +374,37 @@ def check(record: Record, question: Question) -> None:
     CHECKS[question.kind](record, question)
     if question.touch is not None:
         touched(question, question.touch)
+
+
+@pytest.mark.slow
+def test_a_beginner_is_asked_about_words_and_not_about_rows_or_short_names() -> None:
+    record = open_record(next(file for file in SHIPPED if file.stem == "start"))
+    asked = [one for seed in range(6) for one in questions(record, seed, 20)]
+    assert not [_(one.prompt) for one in asked if re.search(r"L\d+H\d|the row (of|that)", _(one.prompt))]
+    lines = [one for one in asked if one.kind in ("last", "shift")]
+    assert {one.kind for one in lines} == {"last", "shift"}
+    for one in lines:
+        assert one.line[0] == "Ich"  # without the tokens that begin every output
+        assert not any(re.search(r"\(\d+\)", word) for word in one.line)
+        assert one.marked is not None
+        assert f"“{one.line[one.marked]}”" in _(one.prompt)
+        assert one.answer == one.marked + (1 if one.kind == "shift" else -1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.stem)
+def test_the_model_wrote_what_it_is_said_to_have_written(file: Path) -> None:
+    record = open_record(file)
+    asked = [one for seed in range(6) for one in questions(record, seed, 20)]
+    said = [_(one.prompt) for one in asked if one.kind in ("look", "shift") and "wr" in _(one.prompt)]
+    assert bool(said) == (record.output is not None and file.stem != "given")
+
+
+def test_a_number_of_a_row_has_its_token_for_a_small_screen() -> None:
+    question = next(one for seed in range(8) for one in questions(stand_in.record(), seed, 1, kinds=("missing",)))
+    drawn, [grid] = figure_sheet.picture(question, {}), question.grids
+    assert [html.unescape(one) for one in re.findall(r"data-column='([^']*)'", drawn)] == list(grid.columns)
+    assert "data-column" not in figure_sheet.picture(question)  # on paper
 
 
 def test_labels_that_look_alike_are_numbered() -> None:
