@@ -181,10 +181,16 @@ def _question(line: Claim) -> None:
         _picture()
 
 
-def _answered(line: Claim, verdict: Verdict, outcome: str) -> None:
-    """A line with its verdict, after the visitor's answer."""
-    with st.container(key=f"claim_{verdict.word}_{line.number}", gap=None):
-        st.html(f"<p class='bv-outcome' role='status'>{_safe(outcome)}</p>" + _card(line, verdict, unfolded=False))
+def _answered(line: Claim, verdict: Verdict, mark: guess.Mark, outcome: str) -> None:
+    """A line with its verdict, after the visitor's answer: the colour is that of the answer, right or wrong."""
+    sign = f"<i aria-hidden='true'>{guess.SIGNS[mark]}</i>"
+    with st.container(key=f"claim_said_{mark}_{line.number}", gap=None):
+        st.html(
+            f"<p class='bv-outcome bv-outcome-{mark}' role='status'>{sign} {_safe(outcome)}</p>"
+            + _card(line, verdict, unfolded=False, named=True)
+        )
+        if line.number == ABOUT_WEIGHTS and not levels.at_least("intermediate"):
+            _picture()
         _link(line)
 
 
@@ -201,10 +207,13 @@ def _link(line: Claim) -> None:
     st.link_button(label, address, icon=":material/open_in_new:", type="tertiary", help=hint)
 
 
-def _card(line: Claim, verdict: Verdict, *, unfolded: bool) -> str:
-    """One line as HTML; all texts are escaped."""
+def _card(line: Claim, verdict: Verdict, *, unfolded: bool, named: bool = False) -> str:
+    """One line as HTML; all texts are escaped. ``named``: beside an answer, the verdict says that it is the statement's
+    and stands before its reason."""
     numbers = _folded(_("Numbers"), _numbers(line, verdict), unfolded=unfolded)
-    return f"<div class='bv-claim'>{_head(line, _badge(verdict))}<p>{_safe(_(verdict.why))}</p>{numbers}</div>"
+    badge, why = _badge(verdict, named=named), _safe(_(verdict.why))
+    head = _head(line, "") + f"<p>{badge} {why}</p>" if named else _head(line, badge) + f"<p>{why}</p>"
+    return f"<div class='bv-claim'>{head}{numbers}</div>"
 
 
 def _head(line: Claim, badge: str) -> str:
@@ -213,8 +222,10 @@ def _head(line: Claim, badge: str) -> str:
     return f"<div class='bv-head'>{badge}{title}</div><p class='bv-said'>{_safe(line.said)}</p>"
 
 
-def _badge(verdict: Verdict) -> str:
+def _badge(verdict: Verdict, *, named: bool) -> str:
     sign, name = SIGNS[verdict.word], _(NAMES[verdict.word])
+    if named:
+        return f"<span class='bv-verdict'>{_safe(_('The statement: {verdict}.', verdict=name))}</span>"
     return f"<span class='bv-verdict'><span class='bv-sign' aria-hidden='true'>{sign}</span> {_safe(name)}</span>"
 
 

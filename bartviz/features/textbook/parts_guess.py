@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
+from typing import Literal
 
 import streamlit as st
 
@@ -11,8 +12,9 @@ from bartviz.features.textbook.judging import CHAPTERS, NAMES, Claim, Verdict, W
 from bartviz.language import _
 
 ANSWERS: Mapping[str, str] = {"true": NAMES["holds"], "false": NAMES["fails"], "depends": NAMES["caveat"]}
-# The right answers, none if it is undecided. Who calls a statement false of which a part does not hold is right, too.
-MEANT: Mapping[Word, tuple[str, ...]] = {"holds": ("true",), "fails": ("false",), "caveat": ("depends", "false")}
+MEANT: Mapping[Word, str] = {"holds": "true", "fails": "false", "caveat": "depends"}  # the right answer, if decided
+Mark = Literal["right", "part", "wrong", "open"]
+SIGNS: Mapping[Mark, str] = {"right": "✓", "part": "~", "wrong": "✗", "open": "?"}
 _GUESSES = "_guesses"  # of the visit: the number of a line -> the first answer
 
 
@@ -38,12 +40,12 @@ def ask(
     chosen: tuple[Claim, ...],
     found: Mapping[str, Verdict],
     question: Callable[[Claim], None],
-    answered: Callable[[Claim, Verdict, str], None],
+    answered: Callable[[Claim, Verdict, Mark, str], None],
     *,
     headed: bool = True,
 ) -> None:
-    """The lines as questions. ``question`` draws a line without its verdict, ``answered`` one with it, and with a
-    sentence on the visitor's answer. ``headed``: each chapter has its title."""
+    """The lines as questions. ``question`` draws a line without its verdict, ``answered`` one with it, and with
+    whether the visitor was right and a sentence on it. ``headed``: each chapter has its title."""
     _score([line.number for line in chosen], found)
     chapter = ""
     with st.container(key="textbook_questions"):
@@ -52,21 +54,28 @@ def ask(
                 st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
             verdict, guess = found[line.number], given().get(line.number)
             if guess is not None:
-                answered(line, verdict, _outcome(verdict, guess))
+                answered(line, verdict, judge(verdict.word, guess), _outcome(verdict, guess))
             else:
                 with st.container(key=f"claim_open_{line.number}", gap=None):
                     question(line)
                     _buttons(line)
 
 
+def judge(word: Word, guess: str) -> Mark:
+    """Whether an answer is right. Who decides for true or false where it depends is right in part."""
+    if word not in MEANT:
+        return "open"
+    return "right" if guess == MEANT[word] else "part" if word == "caveat" else "wrong"
+
+
 def _outcome(verdict: Verdict, guess: str) -> str:
-    said = _(ANSWERS[guess])
-    if verdict.word == "undecided":
+    said, mark = _(ANSWERS[guess]), judge(verdict.word, guess)
+    if mark == "open":
         return _("You said “{answer}”. It cannot be tested here.", answer=said)
     if verdict.word == "caveat":
         agree = sum(number.agrees for number in verdict.numbers)
         parts = {"all": len(verdict.numbers), "agree": agree, "differ": len(verdict.numbers) - agree}
-        if guess == "true":
+        if mark == "part":
             return _(
                 "You said “{answer}”, which is partly right: the statement holds for {agree} of {all} numbers, and not "
                 "for {differ}.",
@@ -74,12 +83,12 @@ def _outcome(verdict: Verdict, guess: str) -> str:
                 **parts,
             )
         return _(
-            "You said “{answer}”, and that counts: the statement holds for {agree} of {all} numbers, and not for "
-            "{differ}, so it depends.",
+            "You said “{answer}”, and the numbers agree: the statement holds for {agree} of {all} numbers, and not for "
+            "{differ}.",
             answer=said,
             **parts,
         )
-    if guess in MEANT[verdict.word]:
+    if mark == "right":
         return _("You said “{answer}”, and the numbers agree.", answer=said)
     return _("You said “{answer}”. The numbers say otherwise.", answer=said)
 
@@ -92,9 +101,8 @@ def _buttons(line: Claim) -> None:
 
 def _score(numbers: list[str], found: Mapping[str, Verdict]) -> None:
     said = [number for number in numbers if number in given() and number in found]
-    judged = [number for number in said if found[number].word in MEANT]
-    right = [number for number in judged if given()[number] in MEANT[found[number].word]]
-    partly = [number for number in judged if found[number].word == "caveat" and number not in right]
+    marks = [judge(found[number].word, given()[number]) for number in said]
+    right, partly, judged = marks.count("right"), marks.count("part"), len(marks) - marks.count("open")
     sentence = _(
         "{said} of {count} answered. True, false, or does it depend? Choose, then see what the numbers say.",
         said=len(said),
@@ -102,18 +110,15 @@ def _score(numbers: list[str], found: Mapping[str, Verdict]) -> None:
     )
     if partly:
         sentence = _(
-            "{right} of {said} right and {partly} in part, of {count} statements here.",
-            right=len(right),
-            partly=len(partly),
-            said=len(judged),
+            "Right: {right} of {said}. Right in part: {partly}. Statements here: {count}.",
+            right=right,
+            partly=partly,
+            said=judged,
             count=len(numbers),
         )
     elif judged:
         sentence = _(
-            "{right} of {said} right, of {count} statements here.",
-            right=len(right),
-            said=len(judged),
-            count=len(numbers),
+            "Right: {right} of {said}. Statements here: {count}.", right=right, said=judged, count=len(numbers)
         )
     with st.container(horizontal=True, vertical_alignment="center", key="guess_score"):
         st.html(f"<p class='bv-said' role='status'>{html.escape(sentence)}</p>", width="content")

@@ -12,8 +12,8 @@ from bartviz.analysis import start
 from bartviz.app.frame import app_folder, page_list
 from bartviz.features import textbook
 from bartviz.features.textbook import CLAIMS, measured, tally
-from bartviz.features.textbook.judging import BELIEVED, NAMES, Claim
-from bartviz.features.textbook.parts_guess import ANSWERS
+from bartviz.features.textbook.judging import BELIEVED, NAMES, Claim, Word
+from bartviz.features.textbook.parts_guess import ANSWERS, Mark, judge
 from bartviz.record.record import Record
 from bartviz.serving import saved_records
 from tests.support.pages import App
@@ -86,15 +86,17 @@ def test_a_visitor_who_guesses_first_sees_no_verdict_before_the_answer(app: App)
     page.button(key="guess_33_false").click().run()  # it depends
     (answered,) = [card for card in cards(page) if "bv-verdict" in card]
     assert "It depends" in answered
-    assert "You said “False”, and that counts: the statement holds for 2 of 6 numbers, and not for 4" in words(page)
-    assert "1 of 1 right, of 7 statements here." in words(page)
+    assert "You said “False”, which is partly right: the statement holds for 2 of 6 numbers, and not for 4" in words(
+        page
+    )
+    assert "Right: 0 of 1. Right in part: 1. Statements here: 7." in words(page)
     page.button(key="guess_32_false").click().run()  # holds
     assert "You said “False”. The numbers say otherwise." in words(page)
     page.button(key="guess_34c_depends").click().run()
-    assert "You said “It depends”, and that counts: the statement holds for 1 of 2 numbers" in words(page)
+    assert "You said “It depends”, and the numbers agree: the statement holds for 1 of 2 numbers" in words(page)
     page.button(key="guess_34_true").click().run()
     assert "You said “True”, which is partly right" in words(page)
-    assert "2 of 4 right and 1 in part, of 7 statements here." in words(page)
+    assert "Right: 1 of 4. Right in part: 2. Statements here: 7." in words(page)
     page.button(key="guess_again").click().run()
     assert not any("bv-verdict" in card for card in cards(page))
 
@@ -106,6 +108,36 @@ def test_no_answer_is_wrong_where_nothing_is_decided(app: App, answer: str) -> N
     page.button(key=f"guess_35_{answer}").click().run()
     assert "It cannot be tested here." in words(page)
     assert "Choose, then see what the numbers say." in words(page)  # nothing to count yet
+
+
+@pytest.mark.parametrize(
+    ("word", "answer", "mark"),
+    [
+        ("fails", "false", "right"),
+        ("fails", "true", "wrong"),
+        ("fails", "depends", "wrong"),
+        ("holds", "true", "right"),
+        ("holds", "false", "wrong"),
+        ("caveat", "depends", "right"),
+        ("caveat", "false", "part"),
+        ("caveat", "true", "part"),
+        ("undecided", "true", "open"),
+    ],
+)
+def test_an_answer_is_judged_by_the_verdict(word: Word, answer: str, mark: Mark) -> None:
+    assert judge(word, answer) == mark
+
+
+@pytest.mark.slow
+def test_who_rightly_says_false_is_not_marked_as_wrong(app: App) -> None:
+    page = app("textbook", record=None, level="beginner")
+    false = next(number for number in BELIEVED if textbook.verdicts(None, measured.verdicts())[number].word == "fails")
+    page.button(key=f"guess_{false}_false").click().run()
+    [said] = [card for card in cards(page) if "bv-outcome" in card]
+    assert "bv-outcome-right" in said
+    assert "<i aria-hidden='true'>✓</i> You said “False”, and the numbers agree." in said
+    assert "✗" not in said.split("<details")[0]
+    assert "The statement: False." in said
 
 
 def test_answers_and_verdicts_are_the_same_words() -> None:
