@@ -94,7 +94,9 @@ def _parting(main: Record, branch: Record, parts: int) -> str:
         else _("the end")
         for record in (main, branch)
     ]
-    return _("They diverge at step {step}: {one} against {other}.", step=parts + 1, one=sides[0], other=sides[1])
+    return _(
+        "The two texts diverge at step {step}: {one} against {other}.", step=parts + 1, one=sides[0], other=sides[1]
+    )
 
 
 def _meeting(run: Course) -> str:

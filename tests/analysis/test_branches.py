@@ -57,7 +57,7 @@ def test_one_may_be_the_beginning_of_the_other() -> None:
 def test_the_sentence_weighs_whole_texts() -> None:
     other = output("Ich", " möchte", " ein", " Auto", ".", "</s>", p=0.25)
     said = branches.sentence(MAIN, other)
-    assert "They diverge at step 2: “kaufe” (50%) against “möchte” (25%)." in said
+    assert "The two texts diverge at step 2: “kaufe” (50%) against “möchte” (25%)." in said
     assert "From step 3 on they are identical." in said
     assert "log p −4.16 against −8.32; the first is 64.0 times as probable." in said  # 0.5 ** 6 against 0.25 ** 6
     assert "the second is 64.0 times" in branches.sentence(other, MAIN)

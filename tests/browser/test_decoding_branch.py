@@ -60,7 +60,7 @@ def test_a_candidate_is_followed_and_dropped_again(shipped: str, visit: Open) ->
     branched(page)
     counter(page, 3, steps=8)
     assert strip(page, "twin")[:3] == [*first[:2], label]
-    expect(page.locator("[data-is=course]")).to_contain_text(f"They diverge at step 3: “{first[2]}”")
+    expect(page.locator("[data-is=course]")).to_contain_text(f"The two texts diverge at step 3: “{first[2]}”")
     expect(page.locator("[data-is=branch-said]")).to_contain_text(f"Branch: “{label}”")
     expect(page).to_have_url(re.compile(r"branch=3\.\d+"))
     main, branch = (written(page, f"{name}-written") for name in ("main", "branch"))
@@ -244,7 +244,7 @@ def test_a_link_brings_the_branch_and_keys_reach_candidates(shipped: str, visit:
     expect(page.locator(".player .bars li[role=button]").nth(1)).to_be_focused()
     page.locator(".player .bars li[role=button]").nth(1).press("ArrowUp")
     candidate.press("Enter")
-    expect(page.locator("[data-is=course]")).to_contain_text("They diverge at step 2")
+    expect(page.locator("[data-is=course]")).to_contain_text("The two texts diverge at step 2")
     assert strip(page, "twin")[1] == label
 
 

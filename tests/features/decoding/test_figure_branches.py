@@ -17,7 +17,7 @@ def test_both_texts_are_bars_of_probability() -> None:
     assert list(figure.data[1].y) == [0.25] * 7
     assert list(figure.data[1].marker.opacity) == [PALE, 1, 1, PALE, PALE, PALE, PALE]
     assert figure.layout.shapes[0].x0 == 1.5
-    assert "They diverge at step 2" in figure.layout.title.text
+    assert "The two texts diverge at step 2" in figure.layout.title.text
     assert list(figure.layout.xaxis2.ticktext)[1] == "möchte"
 
 

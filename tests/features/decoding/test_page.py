@@ -258,7 +258,7 @@ def test_a_link_with_a_branch_shows_both(record: Record, tasks: Tasks) -> None:
     assert not sent(app)["follows"]  # the link names the step, too
     assert [step["predicts"] for step in branch["steps"]][:3] == ["<s>", "Ich", "will"]
     assert (branch["parts"], branch["meets"]) == (2, [3, 3])
-    assert "They diverge at step 3: “möchte” (82%) against “will” (82%)." in branch["said"]
+    assert "The two texts diverge at step 3: “möchte” (82%) against “will” (82%)." in branch["said"]
     assert "branch" in app.query_params
 
 
