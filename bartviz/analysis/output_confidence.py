@@ -62,17 +62,12 @@ def _least(shares: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]
     return tuple(one for one in sure[:MOST] if one[1] < RISKY or one[1] == sure[0][1])
 
 
-def notice(record: Record, *, numbers: bool = True, filled: Iterable[tuple[str, float]] | None = None) -> str:
-    """One line to show next to the output, empty if the model was sure; without ``numbers`` it has words only.
-
-    ``filled``: the words that the model had to find, with their probabilities, where it copied the others: only these
-    are named.
-    """
+def notice(record: Record, *, numbers: bool = True) -> str:
+    """One line to show next to the output, empty if the model was sure; without ``numbers`` it has words only."""
     found = output_confidence(record)
     if found is None or not found.unsure:
         return ""
-    least = found.least if filled is None else _least(filled)
-    said = _said(record, found, ", ".join(_named(word, share, numbers) for word, share in least))
+    said = _said(record, found, ", ".join(_named(word, share, numbers) for word, share in found.least))
     if not numbers:
         return said
     mean = math.floor(100 * found.mean) / 100  # never rounded up to the limit

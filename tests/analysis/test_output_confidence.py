@@ -70,12 +70,6 @@ def test_the_notice_with_and_without_numbers() -> None:
     )
 
 
-def test_where_words_were_copied_only_those_that_had_to_be_found_are_named() -> None:
-    copied = notice(record(), numbers=False, filled=[("Ich", 0.5), (".", 0.8)])
-    assert copied == "The model was unsure of this text: it may be wrong. Least sure: “Ich”."
-    assert notice(record(), numbers=False, filled=[]) == "The model was unsure of this text: it may be wrong."
-
-
 @pytest.mark.parametrize("mode", ["given target", "one pass", "ablated", "edited", None])
 def test_a_text_that_this_run_did_not_choose_has_no_confidence(mode: str | None) -> None:
     assert output_confidence(record(mode)) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable
 
 import streamlit as st
 
@@ -12,9 +11,8 @@ from bartviz.app.frame import levels
 from bartviz.record.record import Record
 
 
-def warning(record: Record, *, filled: Iterable[tuple[str, float]] | None = None) -> None:
-    """Draw the warning; nothing if the model was sure or did not write the text itself. ``filled``: as in
-    ``analysis.output_confidence.notice``."""
-    sentence = notice(record, numbers=levels.at_least("intermediate"), filled=filled)
+def warning(record: Record) -> None:
+    """Draw the warning; nothing if the model was sure or did not write the text itself."""
+    sentence = notice(record, numbers=levels.at_least("intermediate"))
     if sentence:
         st.html(f"<p class='bv-unsure' role='note'>{html.escape(sentence)}</p>")

@@ -7,7 +7,7 @@ import streamlit as st
 from bartviz.analysis import repairs
 from bartviz.analysis.denoising import HIDES
 from bartviz.app.controls import show
-from bartviz.app.frame import fill_masks, levels, output_confidence, page, page_hooks
+from bartviz.app.frame import fill_masks, levels, page, page_hooks
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
 from bartviz.features.denoising.parts_noise import choose, draw_again, other_model
@@ -40,13 +40,11 @@ def main() -> None:
     with told:
         show.what_to_do(" ".join(_(said) for said in (*drawn, *((BY_HAND,) if touchable else ()))))
     with button:
-        draw_again(hides=hides)
+        draw_again(chosen, hides=hides)
     with picture:
         repair = parts.repaired(chosen)
         if repair is not None:
             parts.lines(chosen, repair, touchable=touchable)
-            filled = [(word.text, word.probability) for word in repair.said if word.mark != "kept"]
-            output_confidence.warning(repair.written, filled=filled)
     with lead:
         show.lead(repairs.notice(repair) if repair is not None else _("The text is damaged, read and repaired."))
     if repair is not None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import streamlit as st
 
 from bartviz.analysis.denoising import HIDES, MASK, NOISE, sentences
@@ -46,6 +47,7 @@ SENTENCE = "The children are playing in the garden because the weather is good t
 STORY = "The king had three sons. One day he sent them out into the world. Only the youngest came home again."
 TEXTS = {"own": mark("your text"), "sentence": mark("one sentence"), "story": mark("three sentences")}
 HIDDEN, NOTHING = "hidden", "none"  # in the address: "3-5", the words from 0
+_DRAWN, _TRIES = "_denoising_drawn", 30  # the damaged texts that were shown; how many seeds are looked at for another
 _BY_HAND = "_denoising_by_hand"  # the words that were hidden, and the draw that they belong to
 SEED, FIRST_SEED, MOST_SEED = "noise_seed", 2, 9999  # the first: with it the denoiser repairs the first examples
 
@@ -108,13 +110,14 @@ def choose(record: Record) -> Chosen:
     return chosen
 
 
-def draw_again(*, hides: bool) -> None:
+def draw_again(chosen: Chosen, *, hides: bool) -> None:
     """A button for another draw: above the picture, whose height depends on what was drawn. ``hides``: whether words
     are lost, or moved."""
     st.button(
         _("Damage other words") if hides else _("Another order"),
         key="noise_again",
         on_click=_again,
+        args=(chosen,),
         width="stretch",
         help=_("Draw again at random."),
     )
@@ -199,5 +202,26 @@ def _seed() -> int:
     return seed
 
 
-def _again() -> None:
-    st.session_state[SEED] = (int(st.session_state.get(SEED, FIRST_SEED)) + 1) % (MOST_SEED + 1)
+def _again(chosen: Chosen) -> None:
+    """Draw again: a callback. What was shown before comes again only once all has been shown."""
+    of = (chosen.text, chosen.noise, chosen.rate)
+    before, shown = st.session_state.get(_DRAWN, (of, frozenset[str]()))
+    seed, shown = another(chosen, shown if before == of else frozenset())
+    st.session_state[SEED], st.session_state[_DRAWN] = seed, (of, shown)
+
+
+def another(chosen: Chosen, shown: frozenset[str]) -> tuple[int, frozenset[str]]:
+    """The next seed whose damaged text was not ``shown`` yet, or, where there is none near, is not the present one; and
+    all that is shown with it."""
+    now = _damaged(chosen, chosen.seed)
+    seeds = [(chosen.seed + step) % (MOST_SEED + 1) for step in range(1, _TRIES + 1)]
+    for known in (shown | {now}, frozenset({now})):
+        for seed in seeds:
+            text = _damaged(chosen, seed)
+            if text not in known:
+                return seed, known | {text}
+    return seeds[0], frozenset({now})
+
+
+def _damaged(chosen: Chosen, seed: int) -> str:
+    return NOISE[chosen.noise](chosen.text, np.random.default_rng(seed), chosen.rate).text

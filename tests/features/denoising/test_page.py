@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import streamlit as st
 
 import bartviz
+from bartviz.analysis.denoising import NOISE
 from bartviz.experiments.repair import repair
 from bartviz.features.denoising.parts import LOOKS
-from bartviz.features.denoising.parts_noise import SENTENCE, Chosen, switch
+from bartviz.features.denoising.parts_noise import SENTENCE, Chosen, another, switch
 from bartviz.models.roots import default_roots
 from bartviz.record.record import Record
 from tests.support.pages import App
@@ -149,6 +151,18 @@ def test_a_touch_hides_a_word_and_shows_those_of_a_gap(
     monkeypatch.setattr(st, "session_state", held)
     switch(Chosen("small-bart", TEXT, "token masking", None, 2), lost, touched, 5)
     assert [hidden for _draw, hidden in held.values()] == ([] if after is None else [after])
+
+
+def test_what_was_shown_comes_again_only_after_all_else() -> None:
+    chosen = Chosen("small-bart", "I want to buy a car.", "text infilling", None, 2)
+    shown, texts = frozenset[str](), list[str]()
+    for _press in range(6):
+        seed, shown = another(chosen, shown)
+        chosen = replace(chosen, seed=seed)
+        texts.append(NOISE["text infilling"](chosen.text, np.random.default_rng(seed)).text)
+    assert len(set(texts)) == 6
+    short = replace(chosen, text="Go.", noise="token masking", rate=1.0)  # one result, whatever the seed
+    assert another(short, frozenset())[0] == short.seed + 1
 
 
 @pytest.mark.slow
