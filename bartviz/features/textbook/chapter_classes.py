@@ -82,9 +82,9 @@ def no_writer(_model: Model, _cancelled: Cancel) -> Verdict:
                core=False),
     )  # fmt: skip
     why = later(
-        "Every row sees the tokens after it, {ahead} cells above the diagonal, so it cannot predict the next "
-        "token without seeing it. {names} closes these cells (is_decoder=True) and writes: with the same "
-        "layers that is another network, which has to be trained for it.",
+        "Every row sees the tokens after it ({ahead} cells above the diagonal), so one that is asked for the next "
+        "token would see the answer. With a causal mask the same layers can write ({names}), but that is another "
+        "network, which has to be trained for it.",
         ahead=ahead,
         names=", ".join(writing),
     )

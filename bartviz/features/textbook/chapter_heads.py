@@ -113,15 +113,15 @@ def _follows(_evidence: Evidence) -> Verdict:
     heads = len(shipped_replay.points(shipped_replay.ALIGNS))
     numbers = (
         Number(
-            later("step by which half of the heads that come to align have passed half of their way"),
+            later("step by which half of the heads that learn to align are halfway there"),
             at_least(translated),
             aligned,
         ),
     )
     why = later(
-        "In a training of the small translator {heads} heads of the cross-attention come to look one to one. By step "
-        "{aligned} half of them have passed half of their way; BLEU reaches half of its last value, {last:.1f}, at "
-        "step {translated}. One training from one seed: others may differ.",
+        "While the small translator was trained, {heads} cross-attention heads learned to match each word with its "
+        "translation. By step {aligned} half of these heads were halfway there; the translations had half of their "
+        "final quality (BLEU {last:.1f}) by step {translated}. One training from one seed: others may differ.",
         heads=heads,
         aligned=f"{aligned:,}",
         last=last,

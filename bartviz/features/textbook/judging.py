@@ -60,14 +60,14 @@ SOURCES: Mapping[Source, str] = {
     "seq": mark("notebook “Transformer-based Encoder-Decoder Models”"),
     "korean": mark("Korean blog post “AI 아키텍쳐 2. BART”"),
     "notes": mark("study notes “BART as De-noising Auto-encoder”"),
-    "none": mark("not from the articles: a common rule of thumb"),
+    "none": mark("a common rule of thumb, not from the articles"),
 }
 
 About = Literal["arithmetic", "any network", "trained"]
 ABOUT: Mapping[About, str] = {
-    "arithmetic": mark("configurations, formulas and code, which are checked by counting"),
-    "any network": mark("any trained network, and a run of one is enough to judge it"),
-    "trained": mark("what large networks learn, and only a run of a large one can judge it"),
+    "arithmetic": mark("configurations, formulas and code: it is checked by counting"),
+    "any network": mark("any trained network: one run is enough to judge it"),
+    "trained": mark("what large networks learn: only a run of a large one can judge it"),
 }
 
 Value = int | float | str
@@ -212,9 +212,7 @@ class Evidence:
     def shipped(self, name: str) -> tuple[Record, str]:
         """A record of the package, and its name in words."""
         record = _shipped(name)
-        return record, later(
-            "the run of {model} on “{text}” that ships", model=record.model.name, text=record.source_text
-        )
+        return record, later("a saved run of {model} on “{text}”", model=record.model.name, text=record.source_text)
 
     def read(self) -> tuple[Record, str, bool]:
         """A run of a BERT: the visitor's if it is a trained one of at least ``DEEP`` layers, and whether it is."""

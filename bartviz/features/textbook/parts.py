@@ -247,8 +247,8 @@ def _numbers(line: Claim, verdict: Verdict) -> str:
     return (
         f"<div class='bv-scroll'><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>"
         f"<p class='bv-basis'>{_safe(_('Computed from: {basis}', basis=_(verdict.basis)))}</p>"
-        f"<p class='bv-from'>{_safe(_('It is about {about}.', about=_(ABOUT[line.about])))}</p>"
-        f"<p class='bv-from'>{_safe(_('Said in: {source}', source=line.source))}</p>"
+        f"<p class='bv-from'>{_safe(_('The statement is about {about}.', about=_(ABOUT[line.about])))}</p>"
+        f"<p class='bv-from'>{_safe(_('Source: {source}', source=line.source))}</p>"
     )
 
 

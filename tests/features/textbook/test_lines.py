@@ -222,7 +222,7 @@ LINES: dict[str, tuple[str, Wanted, str]] = {
     "35": ("undecided", {"evenness of the first layer": about(0.38, 0.005)}, ""),
     "35b": ("undecided", [4, 10, 6], ""),
     "35c": ("fails", (explained(),), "342 of 608 rows"),
-    "35e": ("fails", (aligned(),), "to look one to one"),
+    "35e": ("fails", (aligned(),), "match each word with its translation"),
 }
 
 
