@@ -279,7 +279,11 @@ def _simple_column(word: Word, column: Floats, rows: tuple[Word, ...], cross: bo
     if not column.size or column[best] < LITTLE:
         return _("Hardly any word looked at {word}.", word=_quoted(word))
     pair = {"word": _quoted(word), "below": _quoted(rows[best])}
-    return _("{word} was looked at most for {below}.", **pair) if cross else _("{below} looks most at {word}.", **pair)
+    return (
+        _("The model looked at {word} most at the step of {below}.", **pair)
+        if cross
+        else _("{below} looks most at {word}.", **pair)
+    )
 
 
 def legend(ribbons: Ribbons) -> str:

@@ -62,8 +62,8 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
         taps=taps,
         asked=word,
     )
-    if undrawn := _undrawn(whole):
-        show.note(undrawn)
+    if note := f"{_undrawn(whole)} {_cut(shown)}".strip():
+        show.note(note)
 
 
 def picture(record: Record, chosen: start.Ribbons) -> None:
@@ -96,6 +96,15 @@ def _undrawn(chosen: start.Ribbons) -> str:
     if longest <= start.MOST_WORDS:
         return ""
     return _("The first {count} of {longest:,} words are drawn.", count=start.MOST_WORDS, longest=longest)
+
+
+def _cut(shown: start.Ribbons) -> str:
+    """Why a word has gaps, with the first that has."""
+    word = next((word for word in (*shown.above, *shown.below) if len(word.pieces) > 1 and not word.special), None)
+    if word is None:
+        return ""
+    pieces = " + ".join(f"“{piece}”" for piece in word.pieces)
+    return _("The model reads some words in pieces: “{word}” as {pieces}.", word=word.text, pieces=pieces)
 
 
 def drawn(chosen: start.Ribbons) -> go.Figure:

@@ -103,6 +103,15 @@ def test_a_newcomer_is_asked_to_touch_a_word_and_sees_what_it_means(app: App, re
     assert (expert["glosses"], expert["taps"]) == ([], [])
 
 
+def test_a_cut_word_is_explained_to_a_newcomer(app: App, record: Record) -> None:
+    cut = stand_in.record(source=["<s>", "She", " se", "es", " it", "</s>"])
+    assert "The model reads some words in pieces: “sees” as “se” + “es”." in words(app(record=cut, level="beginner"))
+    whole = words(
+        app(record=stand_in.record(source=["<s>", "She", " saw", "</s>"], output=["Ja", "</s>"]), level="beginner")
+    )
+    assert "in pieces" not in whole
+
+
 def test_a_translation_is_called_one(app: App, record: Record) -> None:
     translated = replace(record, model=replace(record.model, name="bart-tiny-en-de"))
     assert "An English sentence becomes German." in words(app(record=translated, level="beginner"))
