@@ -201,7 +201,7 @@ def _back(record: Record) -> View:
 def _output(record: Record) -> View:
     layers, heads, rows, _keys = record.attention("decoder").shape
     layer, head = min(DECODER[0], layers - 1), min(DECODER[1], heads - 1)
-    return {"kind": "decoder", "layer": layer, "head": head, "row": min(DECODER_ROW, rows - 1), "reading": "reads"}
+    return {"kind": "decoder", "layer": layer, "head": head, "row": min(DECODER_ROW, rows - 1)}
 
 
 def _decoding(record: Record) -> View:
