@@ -188,8 +188,8 @@ def attention(repair: Repair) -> None:
     share = repairs.mask_share(shown[1])
     sentences = [_("A row attends to columns.")]
     if Head(kind, layer or 0, head or 0) == usual and weights == "head":
-        said = _("{head} is the head that every page shows first for this text.", head=levels.head_name(usual))
-        sentences.insert(0, said)
+        said = mark("{head} is the head that every page shows first for this text in {model}.")
+        sentences.insert(0, _(said, head=levels.head_name(usual), model=repair.given.model.name))
     sentences.append(
         _("There is no mask to look at.")
         if share is None
