@@ -8,6 +8,7 @@ Letters in shapes: H heads, K keys, d head width, D model width.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 Which = Literal["strongest", "first", "last", "near"]
 MOST = 24  # keys that are shown one by one
+_WIDEST = 8  # times the width of a head: a scale below one over the root of that is written as it is
 ROUNDED = mark("The numbers shown are rounded: computed by hand, the last digit may differ by one.")
 
 
@@ -90,9 +92,26 @@ class Inside:
         return in_word(self.query, self.row)
 
     @property
+    def root(self) -> int | None:
+        """The number by whose square root the sums are divided; None where the scale is another number."""
+        if self.scale <= 0 or self.scale == 1:
+            return None
+        square = 1 / self.scale**2
+        nearest = round(square)
+        return nearest if nearest <= _WIDEST * self.width and math.isclose(square, nearest, rel_tol=1e-5) else None
+
+    @property
     def factor(self) -> str:
-        """The scale as it is written everywhere, with the digits that the arithmetic needs."""
-        return f"{self.scale:.6g}"
+        """The scale as it is written everywhere, with the digits that the arithmetic needs: "÷ √32", "× 0.2"."""
+        return f"× {self.scale:.6g}" if self.root is None else f"÷ √{self.root}"
+
+    @property
+    def divisor(self) -> str:
+        """The square root that the sums are divided by, and its value; empty where the scale is another number."""
+        if self.root is None:
+            return ""
+        value = math.sqrt(self.root)
+        return f"√{self.root} {'=' if value.is_integer() else '≈'} {value:.4g}"
 
     def label(self, key: int) -> str:
         return self.keys.labels[key]
@@ -304,10 +323,11 @@ def row_label(one: Inside, predicts: str | None, *, start: bool = True) -> str:
 def equation(one: Inside, key: int) -> tuple[tuple[str, str], ...]:
     """From the products to the weight of one key: (number, what it is), in the order in which they are computed;
     with enough digits to compute the three digits of the weight: see ``ROUNDED``."""
-    none = one.scale == 1
-    scale = _("scale: none in this family") if none else _("scale, 1 / √{width:.4g}", width=1 / one.scale**2)
+    scale = _("scale: none in this family") if one.scale == 1 else _("scale of this model")
+    if one.divisor:
+        scale = _("scale: {divisor}", divisor=one.divisor)
     products = _("q · k, the sum of {count} products", count=one.width)
-    steps = [(_number(one.dots[key], 4), products), (f"× {one.factor}", scale)]
+    steps = [(_number(one.dots[key], 4), products), (one.factor, scale)]
     if one.bias is not None:
         bias = float(one.bias[key])
         steps.append((f"{'−' if bias < 0 else '+'} {abs(bias):.4f}", _("bias of the relative position")))

@@ -101,7 +101,7 @@ def test_the_equation_ends_at_the_weight() -> None:
     one = inside.inside(by_hand(), 0, 0, 0)
     assert inside.equation(one, 1) == (
         ("2.0000", "q · k, the sum of 2 products"),
-        ("× 0.693147", "scale, 1 / √2.081"),
+        ("× 0.693147", "scale of this model"),
         ("= 1.3863", "score"),
         (
             "e^(1.3863 − 2.0794) / 1.7500",
@@ -111,8 +111,27 @@ def test_the_equation_ends_at_the_weight() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("scale", "factor", "divisor"),
+    [
+        (0.5, "÷ √4", "√4 = 2"),
+        (6**-0.5, "÷ √6", "√6 ≈ 2.449"),  # DeBERTa's is three times the width
+        (1.0, "× 1", ""),
+        (2.0, "× 2", ""),
+        (-0.5, "× -0.5", ""),
+        (0.3, "× 0.3", ""),
+        (1 / 128, "× 0.0078125", ""),  # a number of its own, as Granite's
+    ],
+)
+def test_the_scale_is_a_square_root_where_it_is_one(scale: float, factor: str, divisor: str) -> None:
+    one = inside.inside(replace(by_hand(), scale=scale), 0, 0, 0)
+    assert (one.width, one.factor, one.divisor) == (2, factor, divisor)
+
+
 def read(written: str) -> float:
-    return float(written.lstrip("=×+ ").replace("−", "-").replace(" ", ""))
+    root = written.startswith("÷ √")
+    number = float(written.lstrip("=×÷+√ ").replace("−", "-").replace(" ", ""))
+    return number**-0.5 if root else number
 
 
 @pytest.mark.slow

@@ -143,7 +143,7 @@ def _said(vector: str, token: str) -> str:
 def _scores(frame: Frame) -> list[Part]:
     one, keys = frame.one, frame.keys
     hover = [
-        f"{label}: q · k = {one.dots[key]:.4f}, × {one.factor} = {one.scaled[key]:.3f}"
+        f"{label}: q · k = {one.dots[key]:.4f}, {one.factor} = {one.scaled[key]:.3f}"
         for key, label in zip(keys, frame.labels, strict=True)
     ]
     found = [_bar(frame, "scaled", one.scaled[keys], hover)]

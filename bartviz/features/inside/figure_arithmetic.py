@@ -142,7 +142,7 @@ class Frame:
         """The part of the formula above each panel."""
         one, dark = self.one, self.dark
         total, weight, result = _("row sum"), _("weight"), _("output")
-        scaled = total if one.scale == 1 else f"{total} × {one.factor}"
+        scaled = total if one.scale == 1 else f"{total} {one.factor}"
         score = "= <b>" + _("score") + "</b>"
         said = {
             "keys": _("{k} of each key", k=_letter("k", KEY, dark)),
@@ -156,8 +156,7 @@ class Frame:
         if self.plain:
             said["keys"] = _("{k}: the labels", k=_letter("k", KEY, dark))
             said["products"] = _("q × k:<br>number by number")
-            root = "" if one.scale == 1 else f" ÷ √{1 / one.scale**2:.4g}"
-            said["scaled"] = f"{total}{root}"
+            said["scaled"] = scaled
             fit = _("{score}: the fit", score="<b>" + _("score") + "</b>")
             said[self.score] = f"{said['scaled']} =<br>{fit}" if one.bias is None else f"=<br>{fit}"
             said["weight"] = _("softmax =<br>{weight}: its share", weight=f"<b>{weight}</b>")

@@ -34,7 +34,7 @@ def show(one: Inside, of: int, predicts: str | None, *, key: str, within: str, p
 def payload(one: Inside, of: int, predicts: str | None = None, *, within: str, plain: bool = False) -> dict[str, Any]:
     """The component's data: the parts of the formula, the panels that show each, in the order in which they are
     computed, and two sentences for each: what it is, and with the numbers of the key ``of``."""
-    scale = [] if one.scale == 1 else [_part(f" × {one.factor}", panels=("scaled", "score"))]
+    scale = [] if one.scale == 1 else [_part(f" {one.factor}", panels=("scaled", "score"))]
     bias = [] if one.bias is None else [_part(f" + {_('bias')}", "j", panels=("bias", "score"))]
     parts = [
         _part(_("output"), role="value", panels=("output",)),
@@ -59,7 +59,7 @@ def payload(one: Inside, of: int, predicts: str | None = None, *, within: str, p
     return {
         "parts": [] if plain else parts,
         "panels": panels(one),
-        "say": _sentences(one),
+        "say": _sentences(one, plain),
         "within": within,
         "order": order(one),
         "captions": captions_of(one),
@@ -79,18 +79,25 @@ def _part(text: str, sub: str = "", *, role: str = "", panels: Iterable[str] = (
     return {"text": text, "sub": sub, "role": role, "panels": list(panels)}
 
 
-def _sentences(one: Inside) -> dict[str, str]:
-    scaled = {
-        (True, True): mark("the products summed: the score"),
-        (True, False): mark("the products summed"),
-        (False, True): mark("the products summed and multiplied with {scale}: the score"),
-        (False, False): mark("the products summed and multiplied with {scale}"),
-    }[one.scale == 1, one.bias is None]
-    return {
+def _sentences(one: Inside, plain: bool) -> dict[str, str]:
+    summed = _("the products summed")
+    if one.divisor:
+        summed = _("the products summed and divided by {divisor}", divisor=one.divisor)
+    elif one.scale != 1:
+        summed = _("the products summed and multiplied by {scale:.6g}", scale=one.scale)
+    named = {
         "q": _("query: what this token looks for, {width} numbers", width=one.width),
         "keys": _("keys: what each token offers, {width} numbers each", width=one.width),
         "products": _("query times key, number by number"),
-        "scaled": _(scaled, scale=one.factor),
+    }
+    if plain:
+        named = {
+            "q": _("question (query): what is looked for, {width} numbers", width=one.width),
+            "keys": _("labels (keys): what each token offers, {width} numbers each", width=one.width),
+            "products": _("question times label, number by number"),
+        }
+    return named | {
+        "scaled": _("{summed}: the score", summed=summed) if one.bias is None else summed,
         "bias": _("a number for the distance between the two positions, learned"),
         "score": _("sum and bias: the score; −∞ where the mask closes the key"),
         "weight": _("e to the score, divided by the sum over the keys: the weights sum to 1"),
@@ -105,13 +112,10 @@ def _steps(one: Inside, of: int, predicts: str | None, plain: bool) -> dict[str,
     share = percent(float(one.weights[of])) if plain else f"{one.weights[of]:.3f}"
     dot, scaled, score_of = (_number(numbers[of]) for numbers in (one.dots, one.scaled, one.scores))
     summed = _("The {width} products of {key} are added up: {dot}.", width=width, key=key, dot=dot)
-    if one.scale != 1:
-        summed += " " + _(
-            "Divided by {root:.4g}, the square root of {square:.4g}: {scaled}.",
-            root=1 / one.scale,
-            square=1 / one.scale**2,
-            scaled=scaled,
-        )
+    if one.divisor:
+        summed += " " + _("Divided by {divisor}: {scaled}.", divisor=one.divisor, scaled=scaled)
+    elif one.scale != 1:
+        summed += " " + _("Multiplied by {scale:.6g}: {scaled}.", scale=one.scale, scaled=scaled)
     if one.bias is None and one.softcap is None:
         summed += " " + _("That is its score.")
     elif one.bias is None:
@@ -121,14 +125,8 @@ def _steps(one: Inside, of: int, predicts: str | None, plain: bool) -> dict[str,
     weight = _("Softmax makes the scores weights that sum to 1: {key} gets {weight}.", key=key, weight=share)
     if one.masked:
         weight = _("All keys of this row are masked: its weights are uniform and mean nothing.")
-    return {
-        "q": _(
-            "The query of {row}: {width} numbers that say what it looks for.",
-            row=row_label(one, predicts, start=False),
-            width=width,
-        ),
-        "keys": _("The key of each token: {width} numbers that say what it offers.", width=width),
-        "products": _("Query times key, number by number: {width} products a token.", width=width),
+    first = _first_steps_plainly(one, predicts) if plain else _first_steps(one, predicts)
+    return first | {
         "scaled": summed if seen or one.bias is not None else f"{summed} {closed}",
         "bias": _(
             "A learned number for the distance of the two positions is added: {bias} for {key}.",
@@ -143,6 +141,32 @@ def _steps(one: Inside, of: int, predicts: str | None, plain: bool) -> dict[str,
             weight=share,
         ),
         "output": _("Added up they are the output of the head: {width} numbers.", width=_width(one)),
+    }
+
+
+def _first_steps(one: Inside, predicts: str | None) -> dict[str, str]:
+    row, width = row_label(one, predicts, start=False), one.width
+    return {
+        "q": _("The query of {row}: {width} numbers that say what it looks for.", row=row, width=width),
+        "keys": _("The key of each token: {width} numbers that say what it offers.", width=width),
+        "products": _("Query times key, number by number: {width} products a token.", width=width),
+    }
+
+
+def _first_steps_plainly(one: Inside, predicts: str | None) -> dict[str, str]:
+    """The same in the words of a beginner's picture."""
+    width = one.width
+    asked = _("The question of {word}: {width} numbers that say what it looks for.", word=one.asks, width=width)
+    if predicts is not None:
+        asked = _(
+            "The question asked when writing {word}: {width} numbers that say what is looked for.",
+            word=predicts,
+            width=width,
+        )
+    return {
+        "q": asked,
+        "keys": _("The label of each token: {width} numbers that say what it offers.", width=width),
+        "products": _("Question times label, number by number: {width} products a token.", width=width),
     }
 
 

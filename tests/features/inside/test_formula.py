@@ -27,17 +27,20 @@ def text(attention: Attention) -> str:
 
 
 def test_the_formula_is_that_of_the_head() -> None:
-    assert text(records.attention("encoder", TOKENS, TOKENS)) == "output = Σj softmaxj( q · kj × 0.5 ) vj"
+    assert text(records.attention("encoder", TOKENS, TOKENS)) == "output = Σj softmaxj( q · kj ÷ √4 ) vj"
     assert "+ biasj )" in text(records.attention("encoder", TOKENS, TOKENS, bias=True))
 
 
 def test_the_scale_is_written_in_one_way() -> None:
-    """Above the row, over its panel and in the line of arithmetic."""
+    """Above the row, over its panel, in the line of arithmetic, and in the sentences."""
     attention = replace(records.attention("encoder", TOKENS, TOKENS), scale=32**-0.5)
-    assert "× 0.176777 )" in text(attention)
+    assert "÷ √32 )" in text(attention)
     captions = [note.text for note in figures.inside(attention, 0, 0).layout.annotations]
-    assert any("× 0.176777<br>" in caption for caption in captions)
-    assert inside.equation(inside.inside(attention, 0, 0, 0), 1)[1][0] == "× 0.176777"
+    assert any("÷ √32<br>" in caption for caption in captions)
+    assert inside.equation(inside.inside(attention, 0, 0, 0), 1)[1] == ("÷ √32", "scale: √32 ≈ 5.657")
+    sent = formula.payload(inside.inside(attention, 0, 0, 0), 1, within=".x")
+    assert "divided by √32 ≈ 5.657" in sent["say"]["scaled"]
+    assert "Divided by √32 ≈ 5.657: " in sent["steps"]["scaled"]
 
 
 def test_the_letters_have_the_colours_of_their_roles() -> None:
@@ -79,5 +82,7 @@ def test_the_query_of_a_decoder_is_named_by_what_it_reads_and_predicts() -> None
     one = inside.inside(attention, 0, 0, 0)
     said = "the row that reads “a” of “abc” and predicts “b”"
     assert said in formula.payload(one, 0, "“b”", within=".x")["steps"]["q"]
+    plain = formula.payload(one, 0, "“b”", within=".x", plain=True)["steps"]["q"]
+    assert plain.startswith("The question asked when writing “b”: ")
     caption = figures.inside(attention, 0, 0, predicts="b").layout.annotations
     assert any("reads <b>a</b><br>and predicts <b>b</b>" in one.text for one in caption)
