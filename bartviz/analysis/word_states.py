@@ -62,8 +62,8 @@ def sentence(found: WordStates) -> str:
     values = {"word": quote(found.word), "first": first, "last": last, "usual": usual}
     if last < first - 0.05:
         return _(
-            "The two states of {word} part: their cosine (1: the same direction) is {first:.2f} before the first "
-            "layer, {last:.2f} after the last. Two different words: {usual:.2f} there.",
+            "The two states of {word} drift apart: their cosine (1: the same direction) is {first:.2f} before the "
+            "first layer, {last:.2f} after the last. Two different words: {usual:.2f} there.",
             **values,
         )
     return _(

@@ -110,7 +110,7 @@ def positions(table: Floats, *, name: str | None = None, dark: bool = False) -> 
             cosine="%{z:.3f}",
         )
         axis = "" if column == 0 else "2"
-        place = [0.0, 0.47] if column == 0 else [0.53, 1.0]
+        place = [0.0, 0.48] if column == 0 else [0.52, 1.0]
         traces.append(
             {
                 "type": "heatmap",
@@ -137,6 +137,7 @@ def positions(table: Floats, *, name: str | None = None, dark: bool = False) -> 
             "range": [rows - 0.5, -0.5],
             "showgrid": False,
             "title": _title(_("position") if column == 0 else ""),
+            "showticklabels": column == 0,  # both have the same rows, and a phone has no room for them twice
         }
         notes.append(
             {

@@ -390,24 +390,30 @@ def _third(record: Record) -> str:
 
 
 def split_sentence(splits: tuple[Split, ...]) -> str:
-    """The tokenizers with the fewest and most pieces, and their unknown pieces."""
+    """How many pieces each tokenizer makes, the fewest first, and the unknown ones among them."""
     if len(splits) < 2:
         return _("The same text, cut by three tokenizers.")
-    least, most = min(splits, key=lambda split: split.count), max(splits, key=lambda split: split.count)
+    least, *others = sorted(splits, key=lambda split: split.count)
     lost = [split for split in splits if split.unknown.any()]
     clauses = [_("All need {count} tokens", count=least.count)]
-    if least.count < most.count:
-        clauses = [
-            _(
-                "{least} needs {count} tokens, {most} {other}",
-                least=least.model,
-                count=least.count,
-                most=most.model,
-                other=most.count,
-            )
-        ]
+    if any(split.count > least.count for split in others):
+        more = ", ".join(_("{model} {count}", model=split.model, count=split.count) for split in others)
+        clauses = [_("{model} needs {count} tokens, {more}", model=least.model, count=least.count, more=more)]
     clauses += [
         _("{model} does not know {count} of its pieces", model=split.model, count=int(split.unknown.sum()))
         for split in lost
     ]
-    return f"{_('Three models cut the same text, each with its own tokenizer.')} {'; '.join(clauses)}."
+    return f"{_cut_alike(splits)} {'; '.join(clauses)}."
+
+
+def _cut_alike(splits: tuple[Split, ...]) -> str:
+    """Which of the tokenizers cut the text into the same pieces."""
+    by_pieces: dict[tuple[str, ...], list[str]] = {}
+    for split in splits:
+        by_pieces.setdefault(split.tokens.pieces, []).append(split.model)
+    alike = max(by_pieces.values(), key=len)
+    if len(alike) == 1:
+        return _("Three models cut the same text, each in its own way.")
+    if len(by_pieces) == 1:
+        return _("Three models cut the same text alike.")
+    return _("Three models cut the same text, {one} and {other} alike.", one=alike[0], other=alike[1])

@@ -38,6 +38,12 @@ def test_maps_are_cosines_on_one_scale() -> None:
     assert {(trace.zmin, trace.zmax) for trace in drawn.data} == {(-1, 1)}
 
 
+def test_labels_of_one_map_do_not_cover_the_other() -> None:
+    drawn = positions(np.random.default_rng(1).normal(size=(64, 6)))
+    assert not drawn.layout.yaxis2.showticklabels
+    assert drawn.layout.yaxis2.range == drawn.layout.yaxis.range
+
+
 def test_lines_of_the_shift_are_its_errors() -> None:
     found = shift_of(np.random.default_rng(1).normal(size=(32, 6)))
     drawn = shift(found, dark=True)
