@@ -14,6 +14,7 @@ from bartviz.analysis.words import pieces_of
 from bartviz.arrays import Bools
 from bartviz.errors import SettingError
 from bartviz.language import _, later, plural
+from bartviz.language.percentages import percent
 from bartviz.record.attention import Attention, Kind
 from bartviz.record.record import Reading, Record
 from bartviz.text.labels import CONTINUES
@@ -134,6 +135,24 @@ def row_sentence(attention: Attention, row: int, query: Tokens | None = None, *,
         keys=keys,
         reasons="; ".join(_reasons(attention, row)),
     )
+
+
+def weights_sentence(
+    attention: Attention, layer: int, head: int, row: int, query: Tokens | None = None, *, plain: bool = False
+) -> str:
+    """One sentence: which keys have the largest weights of a head in this row, two at most; the rest as of
+    ``row_sentence``."""
+    seen = np.flatnonzero(attention.mask[row])  # (open keys,)
+    if seen.size == 0:
+        return row_sentence(attention, row, query, plain=plain)
+    weights = attention.head(layer, head)[row]
+    largest = seen[np.argsort(-weights[seen], kind="stable")][:2]
+    written = [percent(float(weights[key])) if plain else f"{weights[key]:.3f}" for key in largest]
+    keys = [f"{in_word(attention.key, int(key))} ({said})" for key, said in zip(largest, written, strict=True)]
+    name = in_word(query or attention.query, row) if plain else _row_name(attention, row, query)
+    if len(keys) == 1:
+        return _("{row} looks only at {best} in this head.", row=name, best=keys[0])
+    return _("{row} looks most at {best} in this head, then at {next}.", row=name, best=keys[0], next=keys[1])
 
 
 def _counted(attention: Attention, row: int, query: Tokens | None) -> str:

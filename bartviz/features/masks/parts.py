@@ -75,7 +75,7 @@ def choose(record: Record) -> Shown | None:
     view = cast("View", word)
     if view == "pattern" and not levels.at_least("intermediate") and not page_hooks.current().leads():
         do = [_("Touch a row to see how much it may look at.")]
-        if not all(record.attention(kind).mask.all() for kind in record.kinds):
+        if _hides(record):
             do.insert(0, _("Coloured: the word of the row may look at the word of the column. Hatched: it is hidden."))
         with naming:
             show.what_to_do(" ".join(do))
@@ -92,13 +92,23 @@ def choose(record: Record) -> Shown | None:
     if view == ADDED:
         number = pick.one_of(_("A closed cell gets"), NUMBER_NAMES, key="number", default="lowest")
     if view == "weights":
-        left, right, _rest = st.columns([1.6, 1.6, 1.6])
+        left, right, meaning = st.columns([1.6, 1.6, 1.6], vertical_alignment="center")
         first = pick.first_head(record, kind)
         with left:
             layer = pick.index(_("Layer"), max(shape[0] for shape in shapes), key="layer", default=first.layer)
         with right:
             head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head", default=first.head)
+        told = [_("The stronger a cell's colour, the more its row looks there; a faint one is allowed, too.")]
+        if _hides(record):
+            told.append(_("Hatched: it is hidden."))
+        with meaning:
+            show.what_to_do(" ".join(told))
     return Shown(view, number, layer, head, row, reading)
+
+
+def _hides(record: Record) -> bool:
+    """Whether a mask of the record closes any cell."""
+    return not all(record.attention(kind).mask.all() for kind in record.kinds)
 
 
 def _asks_for_numbers() -> bool:
@@ -123,7 +133,7 @@ def squares(record: Record, shown: Shown) -> None:
     drawn = [
         parts_squares.square(
             record.attention(kind),
-            f"{_(TITLES[kind])}: {shapes[kind].name if told else shapes[kind].plain}",
+            _title(kind, shapes[kind], shown.view, told=told),
             view=shown.view,
             number=shown.number,
             layer=shown.layer,
@@ -137,6 +147,13 @@ def squares(record: Record, shown: Shown) -> None:
     ]
     with st.container(key="squares"):
         parts_squares.show(drawn, row=shown.row, key="mask_squares")
+
+
+def _title(kind: Kind, shape: masks.Shape, view: View, *, told: bool) -> str:
+    """What a square is titled; a beginner's title of weights has the head in words, and no room for more."""
+    if told:
+        return f"{_(TITLES[kind])}: {shape.name}"
+    return _(TITLES[kind]) if view == "weights" else f"{_(TITLES[kind])}: {shape.plain}"
 
 
 def _partners(record: Record, reading: Reading) -> list[int]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import mask_value, masks
+from bartviz.analysis import mask_value, masks, sentence_words
 from bartviz.analysis.word_colors import Numbers
 from bartviz.app.frame import levels
 from bartviz.app.state import url_state
@@ -122,7 +122,7 @@ def square(
     cells, written, values = attention.mask, None, None
     if view == "weights":
         values = np.rint(1000 * _largest(attention.head(*at), step)).astype(int).ravel().tolist()
-        title = f"{title}, L{at[0]}H{at[1]}"
+        title = f"{title}, {sentence_words.head_in_words(*at) if plain else f'L{at[0]}H{at[1]}'}"
     row_colors, column_colors = colors if colors is not None and step == 1 else ((), ())
     shared = attention.bias_of(0)
     if view == "additive" and shared is not None and step == 1:
@@ -146,7 +146,12 @@ def square(
         "written": written,
         "stops": [list(theme.stops(attention.kind)), list(theme.stops(attention.kind, dark=True))],
         "partners": list(partners) if step == 1 else [],
-        "say": [masks.row_sentence(attention, each, query, plain=plain) for each in range(0, len(rows.labels), step)],
+        "say": [
+            masks.weights_sentence(attention, *at, each, query, plain=plain)
+            if view == "weights"
+            else masks.row_sentence(attention, each, query, plain=plain)
+            for each in range(0, len(rows.labels), step)
+        ],
     }
 
 

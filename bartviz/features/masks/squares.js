@@ -6,7 +6,7 @@
 // written: a text for each cell or none, stops: [light, dark], say: a sentence for each row, partners: the row here for
 // each row of the decoder, -1 for none; empty where the rows are the decoder's}]}
 
-import { css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
+import { across, css, inkOn, rampOn, strongOf, themeOf } from "../../browser/shared/colors.js";
 import {
   BAND,
   BESIDE,
@@ -141,6 +141,8 @@ class Square {
 
   /** @type {ReturnType<typeof departure>} what was drawn here before */
   from = null;
+  /** @type {HTMLElement | null} the colours of the scale */
+  ramp_ = null;
   lit = { row: -1, column: -1 }; // of a word that a lesson names
 
   constructor(view, data, before = null) {
@@ -151,6 +153,7 @@ class Square {
     this.hover = null; // {row, column} under the pointer or the keys' cursor
     this.node = make("figure", "square");
     this.title_ = make("figcaption", "title", data.title);
+    if (data.values) this.title_.append(this.scaleOf());
     this.canvas = document.createElement("canvas");
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
@@ -159,6 +162,14 @@ class Square {
     this.node.append(this.title_, this.canvas, this.said);
     this.listen();
     this.tell();
+  }
+
+  /** What the colours of weights mean: from none to all of a row. */
+  scaleOf() {
+    const scale = make("span", "scale");
+    this.ramp_ = make("i", "ramp");
+    scale.append(make("span", "", "0%"), this.ramp_, make("span", "", "100%"));
+    return scale;
   }
 
   /** The row here for the chosen one: that of the same word, else the one with its number. */
@@ -292,6 +303,7 @@ class Square {
     const ramp = rampOn(theme, this.stops),
       full = strongOf(theme, ramp),
       gap = cell >= 8 ? 1 : 0;
+    if (this.ramp_) this.ramp_.style.background = across(ramp);
     const texts = this.written ?? (this.sign ? [this.sign] : null);
     const size = texts ? fitting(cell, texts, scale) : 0;
     context.textAlign = "center";
@@ -353,11 +365,11 @@ class Square {
     const { theme, place } = this.view,
       { left, top, cell } = place,
       palette = this.palette[theme.dark ? 1 : 0];
-    const draw = (places, from, across, down) =>
+    const draw = (places, from, beside, down) =>
       bands(
         context,
         places.map((at) => palette[at]),
-        { range: [0, places.length], cell, down, bar: (a, b) => [from + a * cell, from + b * cell, across] },
+        { range: [0, places.length], cell, down, bar: (a, b) => [from + a * cell, from + b * cell, beside] },
       );
     draw(this.row_colors, top, left - BAND - 3, true);
     draw(this.column_colors, left, top - BAND - 3, false);

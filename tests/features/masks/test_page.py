@@ -10,12 +10,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import bartviz
-from bartviz.analysis import drawn_mask, start
+from bartviz.analysis import drawn_mask, masks, start
 from bartviz.app.controls import tasks
 from bartviz.errors import TextError
 from bartviz.experiments.drawn_mask import with_mask
 from bartviz.features.masks import parts_batch as batch
 from bartviz.features.masks import parts_draw
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from bartviz.serving import first_record
 from tests.support import records, stand_in, visits
@@ -71,6 +72,21 @@ def test_beginners_are_told_what_hatched_means_where_a_cell_is(record: Record) -
     said = words(opened(records.encoder_only(), level="beginner"))
     assert "Touch a row" in said
     assert "Hatched" not in said
+
+
+@pytest.mark.parametrize("level", ["beginner", "intermediate"])
+def test_the_colours_of_weights_are_explained(record: Record, level: str) -> None:
+    said = words(opened(record, level=level, view="weights"))
+    assert "a faint one is allowed, too. Hatched: it is hidden." in said
+    square = sent(opened(record, level=level, view="weights", layer="1", head="2"))["squares"][2]
+    row = record.attention("cross").head(1, 2)[3]
+    share = percent(float(row.max())) if level == "beginner" else f"{row.max():.3f}"
+    best = f"looks most at {masks.in_word(record.source, int(row.argmax()))} ({share}) in this head, then at "
+    assert best in square["say"][3]
+    assert square["title"].endswith("head 2 of layer 1" if level == "beginner" else "L1H2")
+    alone = words(opened(records.encoder_only(), level=level, view="weights"))
+    assert "a faint one is allowed, too." in alone
+    assert "Hatched" not in alone
 
 
 def test_row_of_the_address_is_framed(record: Record) -> None:
