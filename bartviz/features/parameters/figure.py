@@ -149,10 +149,13 @@ def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[
     }
 
 
-def hatched(rows: Sequence[Parameter], *, dark: bool = False) -> tuple[tuple[str, ...], int]:
+def hatched(
+    rows: Sequence[Parameter], *, of: Sequence[Parameter] | None = None, dark: bool = False
+) -> tuple[tuple[str, ...], int]:
     """What is hatched, since it is used in several places: its colour with the hatching, as a background of CSS, and
-    how many parameters it has, each counted once; no colour where nothing is."""
-    used = {matrix.name for matrix in parameter_totals.shared(rows)}
+    how many parameters it has, each counted once; no colour where nothing is. ``of``: all rows of the model, where
+    ``rows`` are those of an area."""
+    used = {matrix.name for matrix in parameter_totals.shared(rows if of is None else of)}
     found = [row for row in rows if row.count and row.layer is None and row.name in used]
     line = theme.palette(dark).faint
     colors = dict.fromkeys(_color(row, dark) for row in found)
@@ -208,6 +211,17 @@ def level_of(drawn: Sequence[Area], opened: str | None) -> str:
     if area is None:
         raise SettingError(later(mark("The model has no area of that name. Choose one of its map.")))
     return area.id if any(other.parent == area.id for other in drawn) else area.parent
+
+
+def within(rows: Sequence[Parameter], level: str) -> list[Parameter]:
+    """The rows of the area that fills the map."""
+    return [row for row in rows if level in _levels(row)]
+
+
+def _levels(row: Parameter) -> tuple[str, ...]:
+    """The areas that a matrix is in, itself included."""
+    place = f"{row.component}/{_place(row)}"
+    return "model", row.component, place, f"{place}/{parameter_totals.sublayer(row.role)}", row.name
 
 
 def _written(area: Area, level: str) -> str:

@@ -15,7 +15,7 @@ from bartviz.app.frame import levels, page, page_hooks
 from bartviz.features.parameters import figure_costs as curves
 from bartviz.features.parameters import parts as ui
 from bartviz.features.parameters import parts_open as open_area
-from bartviz.features.parameters.figure import areas
+from bartviz.features.parameters.figure import areas, level_of
 from bartviz.features.parameters.figure_notebook import sizes
 from bartviz.features.textbook import articles
 from bartviz.language import _, mark
@@ -98,7 +98,7 @@ def one(chosen: ui.Chosen, lead: DeltaGenerator) -> partial[go.Figure]:
         show.figure(drawn, key="parameters", alt=_("Areas of {model}: {notice}", model=chosen.title, notice=notice))
         open_area.listen()
     with right:
-        ui.legend(rows)
+        ui.legend(rows, level_of(tree, opened.id))
         if whole:
             ui.numbers(rows, detailed=detailed())
         else:

@@ -22,7 +22,7 @@ from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.features.parameters import parts_open as open_area
-from bartviz.features.parameters.figure import Area, areas, hatched, level_of, shape, short, strips
+from bartviz.features.parameters.figure import Area, areas, hatched, level_of, shape, short, strips, within
 from bartviz.features.parameters.figure import legend as parts_of_layers
 from bartviz.features.parameters.figure import parameters as figure
 from bartviz.features.parameters.figure_costs import bytes_text
@@ -100,7 +100,7 @@ def choose() -> tuple[Chosen, Chosen | None]:
     title = _("Your {family}", family=sizes.family.title) if name == OWN else name.rsplit("/", 1)[-1]
     chosen = Chosen(name, title, config, architecture)
     with second:
-        return chosen, _beside(known_names)
+        return chosen, _beside([known for known in known_names if known != name])
 
 
 def _beside(names: Sequence[str]) -> Chosen | None:
@@ -136,12 +136,12 @@ def treemap(
     return drawn.update_layout(margin_b=0)
 
 
-def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
-    """The colours of the parts of a layer, of what is hatched, and of what has no room for a name. ``counted``: with
-    their parameters in all layers, and the share of these."""
-    total, dark = parameter_totals.total(rows), page.dark()
-    found = {matrix_titles.title(part): held for part, held in parts_of_layers(rows, dark=dark).items()}
-    shared, narrow = hatched(rows, dark=dark), strips(rows, dark=dark)
+def legend(rows: Sequence[Parameter], level: str, *, counted: bool = True) -> None:
+    """The colours of the parts of a layer, of what is hatched, and of what has no room for a name, in the area that
+    fills the map. ``counted``: with their parameters there, and the share of the model that these are."""
+    total, dark, seen = parameter_totals.total(rows), page.dark(), within(rows, level)
+    found = {matrix_titles.title(part): held for part, held in parts_of_layers(seen, dark=dark).items()}
+    shared, narrow = hatched(seen, of=rows, dark=dark), strips(seen, dark=dark)
     if shared[0]:
         found[_("used in several places")] = shared
     if narrow[1]:
@@ -149,7 +149,8 @@ def legend(rows: Sequence[Parameter], *, counted: bool = True) -> None:
     entries = {}
     for name, (colors, count) in found.items():
         entries[f"{name} · {short(count)} · {percent(count / total)}" if counted else name] = colors
-    show.legend(entries, label=_("Parts of the model"))
+    if entries:
+        show.legend(entries, label=_("Parts of the model"))
 
 
 def two(chosen: Chosen, other: Chosen) -> str:
@@ -182,7 +183,8 @@ def two(chosen: Chosen, other: Chosen) -> str:
             )
             show.figure(drawn, key="parameters" if number == 0 else "parameters_beside", alt=alt)
     open_area.listen()
-    legend([*chosen.rows, *other.rows], counted=False)
+    there = next(tree for tree in trees if opened.id in {area.id for area in tree})
+    legend([*chosen.rows, *other.rows], level_of(there, opened.id), counted=False)
     show.note(_("One scale: about the same area is about the same number of parameters in both."))
     _both(models, trees, opened)
     if whole:

@@ -315,3 +315,26 @@ def test_a_model_beside_it_is_drawn_on_the_same_scale(app: App) -> None:
     page.selectbox(key="beside").select("none").run()
     assert not page.exception
     assert "times as many" not in html(page)
+
+
+def test_the_legend_is_that_of_the_open_area(app: App) -> None:
+    def shown(**query: str) -> list[str]:
+        return re.findall(
+            r"<li>(?:<i [^>]*></i>)+(.*?)</li>", html(app("parameters", record=None, of="t5-small", **query))
+        )
+
+    attention = 4 * 512 * 512 + 512
+    encoder = [entry.split(" · ")[:2] for entry in shown(area="encoder")]
+    assert ["self-attention", f"{6 * attention / 1e6:.1f} M"] in encoder
+    assert "cross-attention" not in dict(encoder)
+    assert [entry.split(" · ")[0] for entry in shown(area="decoder/layer 1/cross-attention")] == ["cross-attention"]
+    assert [entry.split(" · ")[0] for entry in shown(area="shared")] == ["used in several places"]
+    both = shown(area="encoder", beside="facebook/bart-base")
+    assert "cross-attention" not in both
+
+
+def test_a_model_is_not_compared_with_itself(app: App) -> None:
+    page = app("parameters", record=None, of="t5-small", beside="t5-small")
+    assert not page.exception
+    assert "t5-small" not in page.selectbox(key="beside").options
+    assert page.selectbox(key="beside").value == "none"
