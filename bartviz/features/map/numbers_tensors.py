@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.thumbnails import MASKED, thumbnails
 from bartviz.features.map.numbers import Box, Column, Stack
-from bartviz.language import _
+from bartviz.language import _, plural
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step, told_apart
@@ -83,7 +83,8 @@ def _with_rest(bars: list[tuple[str, float]], vocabulary: int) -> tuple[tuple[st
     """These tokens with their probabilities, and all others of the vocabulary together."""
     if len(bars) >= vocabulary:
         return tuple(bars)
-    return *bars, (_("others"), max(0.0, 1 - sum(probability for _label, probability in bars)))
+    others = plural("{count:,} other", "{count:,} others", vocabulary - len(bars))
+    return *bars, (others, max(0.0, 1 - sum(probability for _label, probability in bars)))
 
 
 def first_word(record: Record) -> Step | None:

@@ -107,7 +107,7 @@ def marks(records: Sequence[Record]) -> list[str]:
     """What is written in the maps but not in the text: the tokens around it, and small letters for capital ones."""
     said = inputs.marks_sentence([record.source for record in records])
     small = [record.model.name for record in records if _small(record)]
-    return [said] * bool(said) + [_("{model} reads only small letters.", model=name) for name in small]
+    return [said] * bool(said) + [_("{model} reads only lower-case letters.", model=name) for name in small]
 
 
 def _small(record: Record) -> bool:

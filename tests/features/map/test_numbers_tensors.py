@@ -61,7 +61,7 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     *likeliest, (others, rest) = scores.bars
     kept = step.candidates[:5]
     assert likeliest == [(one.label, one.probability) for one in kept]
-    assert others == "others"
+    assert others == f"{record.model.vocabulary - len(kept):,} others"
     assert rest == pytest.approx(1 - sum(one.probability for one in kept))
     assert given["decoder", "Next token, appended to “Output so far”"].tokens == (step.chosen.label,)
 
