@@ -3,7 +3,7 @@
 /** @import { Canvas } from "./types.js" */
 import { BESIDE, hatching, measured, shortened, typeSize, widest } from "../shared/drawing.js";
 import { fadeFrom, wayDone } from "../shared/motion.js";
-import { fontSize, titleWidth } from "./labels.js";
+import { fontSize, titleHeight, titleWidth } from "./labels.js";
 import { drawLines, fittedLines } from "./lines.js";
 import { drawMap } from "./map.js";
 import { drawOverview, measureOverview } from "./overview.js";
@@ -55,13 +55,16 @@ export function measurePlot(it) {
   const lines = it.choice.view === "lines";
   const title = lines ? 0 : titleWidth(it) + BESIDE;
   const left = Math.min(Math.max(roomFor(it.meta.query), title), width * 0.3, 130 * scale);
-  const top = lines ? 4 : Math.min(roomFor(it.meta.key), height * 0.3, 104 * scale);
+  const longest = roomFor(it.meta.key),
+    low = titleHeight(it);
+  it.upright = !lines && longest - 10 <= fitted(width, height, rows, columns, left, low, scale).w;
+  const top = it.upright ? low : lines ? 4 : Math.min(Math.max(longest, low), height * 0.3, 104 * scale);
   it.fit = lines ? fittedLines(it, left) : fitted(width, height, rows, columns, left, top, scale);
   it.seen = bounded(it.fit, it.seen);
   const fitting = (labels, room) => labels.map((label) => shortened(context, label, room));
   it.labels = {
     query: fitting(it.meta.query, left - 11),
-    key: fitting(it.meta.key, (lines ? it.fit.right : top) - 11),
+    key: fitting(it.meta.key, it.upright ? it.fit.w - 2 : (lines ? it.fit.right : top) - 11),
   };
   it.hatch = hatching(context, it.colors.hatch);
 }

@@ -1,34 +1,41 @@
 // Labels of tokens next to a picture.
 
 /** @import { Canvas } from "./types.js" */
-import { BESIDE } from "../shared/drawing.js";
+import { BESIDE, widest } from "../shared/drawing.js";
 
 /** @param {Canvas} it */
 export const fontSize = (it) => (it.large ? 19 : 12 * (it.type ?? 1));
 
-/** What the columns are, beside their labels: the corner of a map. @param {Canvas} it */
+/** What rows and columns are, in the corner of a map: the rows' line is the lower one. @param {Canvas} it */
+const cornerTexts = (it) => [it.say("axis_rows"), it.say("axis")];
+
+/** The pixels of both lines above a map. @param {Canvas} it */
+export const titleHeight = (it) => Math.ceil(2.25 * fontSize(it)) + BESIDE + 2;
+
+/** The pixels of the longer one. @param {Canvas} it */
 export function titleWidth(it) {
   const { context } = it.plot;
   context.save();
   context.font = `${fontSize(it)}px ${it.colors.font}`;
-  const { width } = context.measureText(it.say("axis"));
+  const width = widest(context, cornerTexts(it));
   context.restore();
   return width;
 }
 
 /**
- * The title of the columns, where it has room left of their labels.
+ * What rows and columns are, where it has room left of the labels of columns.
  * @param {Canvas} it
  */
 export function title(it, context) {
   const { left, top } = it.fit,
     size = fontSize(it);
-  if (titleWidth(it) > left - BESIDE || top < size + BESIDE) return;
+  if (titleWidth(it) > left - BESIDE || top < titleHeight(it)) return;
   context.font = `${size}px ${it.colors.font}`;
   context.fillStyle = it.colors.faint;
   context.textAlign = "right";
   context.textBaseline = "alphabetic";
-  context.fillText(it.say("axis"), left - BESIDE, top - BESIDE);
+  for (const [line, text] of cornerTexts(it).entries())
+    context.fillText(text, left - BESIDE, top - BESIDE - 1.25 * line * size);
 }
 
 /** @param {Canvas} it */

@@ -190,14 +190,14 @@ function axes(it, context) {
       it.special.query.has(row) || row > lastRow(it, fit.rows),
     );
   }
-  context.textAlign = "left";
+  context.textAlign = it.upright ? "center" : "left"; // where each fits over its column, none is turned
   const strongColumns = [...new Set([...it.keys, at.column ?? -1])];
   for (const column of written(...columns, everyWhich(w, size + 1), strongColumns)) {
     const x = placeOf(fit, seen, 0, column).x + w / 2;
     if (x < fit.left - 1 || x > fit.left + fit.width + 1) continue;
     context.save();
-    context.translate(x, fit.top - BESIDE);
-    context.rotate(-Math.PI / 2);
+    context.translate(x, fit.top - BESIDE - (it.upright ? size / 2 : 0));
+    if (!it.upright) context.rotate(-Math.PI / 2);
     label(it, context, it.labels.key[column], 0, 0, strongColumns.includes(column), it.special.key.has(column));
     context.restore();
   }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bartviz.analysis import sentence_words
 from bartviz.browser.scripts import both
 from bartviz.language import _, plural
-from bartviz.record.attention import Attention
+from bartviz.record.attention import Attention, Kind
 
 Messages = dict[str, str | list[str]]
 
@@ -17,7 +17,7 @@ def messages(
     ``plain``: for a beginner, without positions, sums and the rows of a matrix; ``apart``: of the difference of two
     heads."""
     first = _markup() | _names(attention) | _labels(renormalised=renormalised)
-    said = first | _cells(predicts=predicts) | _together() | _titles(predicts=predicts)
+    said = first | _cells(predicts=predicts) | _together() | _titles(attention.kind, predicts=predicts)
     return said | (_plainly() if plain else {}) | (_apart() if apart else {})
 
 
@@ -96,8 +96,8 @@ def _together() -> Messages:
     }
 
 
-def _titles(*, predicts: bool) -> Messages:
-    """The titles of the columns of a map and above the texts."""
+def _titles(kind: Kind, *, predicts: bool) -> Messages:
+    """The titles of rows and columns of a map and above the texts."""
     if predicts:
         looks = _("The row that predicts {row} ({at}) looks at")
         shaded = _("Keys, shaded by the weights of the row that predicts {row} ({at})")
@@ -105,7 +105,8 @@ def _titles(*, predicts: bool) -> Messages:
         looks = _("{row} ({at}) looks at")
         shaded = _("Keys, shaded by the weights of {row} ({at})")
     return {
-        "axis": _("looks at →"),
+        "axis": _("so far →") if predicts and kind == "decoder" else _("looks at →"),
+        "axis_rows": _("to write ↓") if predicts else _("word ↓"),
         "looks": looks,
         "columns_shaded": shaded,
         "rows_look": _("{count} rows (mean) look at"),

@@ -203,6 +203,7 @@ export interface Canvas extends Mounted<Parts> {
   cells: { places: Place[]; across: number };
   labels: Record<Side, string[]>;
   hatch: CanvasPattern;
+  upright: boolean; // the labels of columns, which all fit above their cells
   picture: HTMLCanvasElement;
   sheet: HTMLCanvasElement;
   chips: Record<string, Map<number, Chip>>; // list -> place -> its node

@@ -532,7 +532,7 @@ test("what the visitor has chosen since is not taken back by what the server sen
   assert.equal(it.choice.head, 1);
 });
 
-test("the corner of a map says what its rows do to its columns, where it has room", () => {
+test("the corner of a map says what its rows are and what they do to its columns, where it has room", () => {
   const written = (left, top) => {
     const said = [];
     const context = { save() {}, restore() {}, measureText: ({ length }) => ({ width: 7 * length }) };
@@ -540,7 +540,10 @@ test("the corner of a map says what its rows do to its columns, where it has roo
     labels.title(it, { ...context, fillText: (text, x, y) => said.push([text, x < left, y < top]) });
     return said;
   };
-  assert.deepEqual(written(90, 60), [["looks at →", true, true]]);
+  assert.deepEqual(written(90, 60), [
+    ["word ↓", true, true],
+    ["looks at →", true, true],
+  ]);
   assert.deepEqual(written(60, 60), []);
   assert.deepEqual(written(90, 12), []);
 });
