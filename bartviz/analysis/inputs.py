@@ -95,7 +95,7 @@ def sentence(one: Inputs) -> str:
     row = int(np.flatnonzero(inside)[part["position"][inside].argmax()])
     return _(
         "Special tokens aside, a token's vector is on average {ratio} times as long as its position's. The position "
-        "adds most to “{token}”: {share:.0%} of the length of their sum.",
+        "adds most to “{token}”: {share:.0%} of their sum, measured along it.",
         ratio=f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2f}",
         token=one.tokens.labels[row],
         share=part["position"][row],

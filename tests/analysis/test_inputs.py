@@ -31,7 +31,7 @@ def test_lengths_and_shares_of_two_parts() -> None:
     assert inputs.table(one)["share: position"].tolist() == [16 / 25, 0.25]
     assert inputs.formula(one) == "token + position"
     assert "3.0 times as long" in inputs.sentence(one)
-    assert "25% of the length of their sum" in inputs.sentence(one)
+    assert "25% of their sum, measured along it" in inputs.sentence(one)
 
 
 def test_the_self_check_has_a_limit() -> None:
