@@ -55,7 +55,7 @@ def files(
 def silence(record: Record) -> None:
     result, sweep = heads.draw(record)
     nothing_written = result is not None and result.before is None and result.said is not None
-    how = mark("This model writes nothing: the large sentence is about its label, its answer or its number.")
+    how = mark("This model writes nothing: the headline is about its label, its answer or its number.")
     levels.explain("ablation", how=_(how) if nothing_written else "")
     if sweep is not None:
         measure = next((name for name in sweep.measures if name == st.session_state.get("measure")), None)

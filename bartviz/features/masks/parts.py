@@ -98,7 +98,7 @@ def choose(record: Record) -> Shown | None:
             layer = pick.index(_("Layer"), max(shape[0] for shape in shapes), key="layer", default=first.layer)
         with right:
             head = pick.index(_("Head"), max(shape[1] for shape in shapes), key="head", default=first.head)
-        told = [_("The stronger a cell's colour, the more its row looks there; a faint one is allowed, too.")]
+        told = [_("The stronger a cell's colour, the more its row looks there; a faint cell is allowed, too.")]
         if _hides(record):
             told.append(_("Hatched: it is hidden."))
         with meaning:

@@ -93,16 +93,21 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
         )
         if not number:
             return said
-        half = halved(number)
         means = _(
             "{token} has a probability of {share}. “{number}” means that without that word it is about {times} times "
-            "less likely; a bar half as tall would mean {half}.",
+            "less likely.",
             token=token,
             share=percent(whole),
             number=number,
             times=number.removeprefix(DIVIDED),
-            half=half or f"{DIVIDED}1",
         )
+        if half := halved(number):
+            multiply = _(
+                "Heights multiply: a bar half as tall means {half}, for {half} and {half} again is {number}.",
+                half=half,
+                number=number,
+            )
+            means = f"{means} {multiply}"
         return f"{said} {means}"
     return _("The taller a word's bar, the more it speaks for {token}.", token=token)
 

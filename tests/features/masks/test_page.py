@@ -77,7 +77,7 @@ def test_beginners_are_told_what_hatched_means_where_a_cell_is(record: Record) -
 @pytest.mark.parametrize("level", ["beginner", "intermediate"])
 def test_the_colours_of_weights_are_explained(record: Record, level: str) -> None:
     said = words(opened(record, level=level, view="weights"))
-    assert "a faint one is allowed, too. Hatched: it is hidden." in said
+    assert "a faint cell is allowed, too. Hatched: it is hidden." in said
     square = sent(opened(record, level=level, view="weights", layer="1", head="2"))["squares"][2]
     row = record.attention("cross").head(1, 2)[3]
     share = percent(float(row.max())) if level == "beginner" else f"{row.max():.3f}"
@@ -85,7 +85,7 @@ def test_the_colours_of_weights_are_explained(record: Record, level: str) -> Non
     assert best in square["say"][3]
     assert square["title"].endswith("head 2 of layer 1" if level == "beginner" else "L1H2")
     alone = words(opened(records.encoder_only(), level=level, view="weights"))
-    assert "a faint one is allowed, too." in alone
+    assert "a faint cell is allowed, too." in alone
     assert "Hatched" not in alone
 
 
