@@ -10,14 +10,17 @@ const SPOKEN = ".bv-unseen"; // for screen readers, where nothing else was broug
 /** The key of a box, from its class names. */
 export const boxOf = (className) => /\bst-key-focus_\w+/.exec(className)?.[0];
 
+/** What a button does, without what follows in parentheses: "Explain more (Expert)" is "Explain more". */
+const does = (name) => name.replace(/\s*\([^()]*\)$/, "");
+
 /**
- * What has the focus after a button of a box is gone: the button of the same name, what was brought, or else the first
+ * What has the focus after a button of a box is gone: the button that does the same, what was brought, or else the first
  * button; undefined while nothing is there.
  */
 export function successor(box, name) {
   const buttons = [...box.querySelectorAll(".stButton button")].filter((button) => !button.disabled);
   return (
-    buttons.find((button) => button.textContent.trim() === name) ??
+    buttons.find((button) => does(button.textContent.trim()) === does(name)) ??
     [...BROUGHT, SPOKEN].map((part) => box.querySelector(part)).find(Boolean) ??
     buttons[0]
   );
