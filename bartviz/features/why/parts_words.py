@@ -103,7 +103,7 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
         )
         if half := halved(number):
             multiply = _(
-                "Heights multiply: a bar half as tall means {half}, for {half} and {half} again is {number}.",
+                "Heights multiply: a bar half as tall means {half}, for {half} and {half} again is about {number}.",
                 half=half,
                 number=number,
             )

@@ -363,7 +363,7 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     ]
     means = (
         "“a” has a probability of 90%. “÷15” means that without that word it is about 15 times less likely. Heights "
-        "multiply: a bar half as tall means ÷3.9, for ÷3.9 and ÷3.9 again is ÷15."
+        "multiply: a bar half as tall means ÷3.9, for ÷3.9 and ÷3.9 again is about ÷15."
     )
     assert told == f"{hidden} {means}"
     assert (
