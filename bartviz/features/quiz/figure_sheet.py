@@ -166,13 +166,15 @@ def picture(question: Question, marks: Mapping[str, str] | None = None) -> str:
 def _ribbons(question: Question, places: _Places) -> str:
     """Two lines of words and a ribbon for every weight that the start page draws; each word has room for its letters.
 
-    A word that was found keeps its ribbons, and the others grow pale. Ribbons are cut out by CSS, because Streamlit
+    A word that was found keeps its ribbons, and the others grow pale; colours that pair the words come only then, since
+    they would answer. Ribbons are cut out by CSS, because Streamlit
     takes drawings out of HTML.
     """
     grid, touch = question.grids[0], question.touch
     found = [int(place) for place, mark in places.marks.items() if mark == "right"]
     down = touch is not None and touch.what == "row"  # the answer is a word below
     above, below = (_middles(line) for line in (grid.columns, grid.rows))
+    row_colors, column_colors = grid.colors if found else ((), ())
     drawn = "".join(
         f"<i{' class=bv-pale' if found and (t if down else s) not in found else ''} "
         f"style='clip-path:polygon({_outline(above[s], below[t], weight * WIDEST)})'></i>"
@@ -187,8 +189,8 @@ def _ribbons(question: Question, places: _Places) -> str:
             for at, (label, number) in enumerate(zip(labels, numbers or [NONE] * len(labels), strict=True))
         )
         for what, labels, numbers, asked in (
-            ("column", grid.columns, grid.colors[1], down),
-            ("row", grid.rows, grid.colors[0], not down),
+            ("column", grid.columns, column_colors, down),
+            ("row", grid.rows, row_colors, not down),
         )
     ]
     return (
