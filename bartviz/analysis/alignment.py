@@ -295,28 +295,11 @@ def notice(shown: Table, found: Links, gold: Gold | None = None) -> str:
     words = words or set(range(len(labels)))  # ... unless there is nothing else
     linked = len({j for _i, j in found} & words)
     said = _("{heads} links {linked} of {all} words of the output", heads=who, linked=linked, all=len(words))
-    if marks := sorted({j for _i, j in found} - words):
-        said = plural(
-            "{heads} links {linked} of {all} words of the output and {mark}",
-            "{heads} links {linked} of {all} words of the output and {count} punctuation marks",
-            len(marks),
-            heads=who,
-            mark=quote(labels[marks[0]]),
-            linked=linked,
-            all=len(words),
-        )
     if linked == len(words) > 1:
         said = _("{heads} links all {all} words of the output", heads=who, all=linked)
-        if marks:
-            said = plural(
-                "{heads} links all {all} words of the output and {mark}",
-                "{heads} links all {all} words of the output and {count} punctuation marks",
-                len(marks),
-                heads=who,
-                mark=quote(labels[marks[0]]),
-                all=linked,
-            )
-    also = _order(shown, found)
+    if marks := len({j for _i, j in found} - words):
+        said = plural("{said} and {count} punctuation mark", "{said} and {count} punctuation marks", marks, said=said)
+    also = _order(shown, frozenset((i, j) for i, j in found if j in words))
     if gold is not None:
         judged = score(found, gold)
         counts = {"right": judged.right, "found": judged.found, "missed": judged.missed}
@@ -356,7 +339,7 @@ def by_hand(shown: Table, found: Links, gold: Gold) -> str:
 
 def _order(shown: Table, found: Links) -> str:
     """One clause: whether links cross, as they do where the word order differs."""
-    crossed = crossing(found)
+    crossed = crossing(found) if found else None
     if crossed is not None:
         target, source = quote(shown.target.labels[crossed[1]]), quote(shown.source.labels[crossed[0]])
         return _(

@@ -162,7 +162,10 @@ def test_the_sentence_counts_and_names_a_crossing(record: Record) -> None:
     whole = notice(shown, frozenset((i, i) for i in range(5)))
     assert whole.startswith("Cross L0H0 links all 5 words of the output;")
     dotted = notice(shown, frozenset((i, i) for i in range(6)))
-    assert dotted.startswith("Cross L0H0 links all 5 words of the output and “.”;")
+    assert dotted.startswith("Cross L0H0 links all 5 words of the output and 1 punctuation mark;")
+    only_marks = notice(shown, frozenset({(0, 5), (5, 0)}))
+    assert "1 punctuation mark" in only_marks
+    assert "cross" not in only_marks.removeprefix("Cross")
     judged = notice(shown, frozenset({(0, 0), (5, 5)}), Gold(frozenset({(0, 0), (1, 1)}), frozenset()))
     assert judged.endswith("; measured against the links made by hand, 1 of 2 are right, 1 missed.")
     begun = notice(shown, frozenset({(0, 0), (5, 5)}), read("0-0 1-1", 7, 6).begun())
