@@ -28,10 +28,7 @@ function arrange(it) {
     row: ["0", it.say("row_largest")],
     log: ["≤ 0.0001", "1"],
   }[it.meta.span];
-  const most = { limit: it.meta.plain ? Math.round(100 * it.meta.limit) : (it.meta.limit ?? 0).toFixed(2) };
-  [it.$("low").textContent, it.$("high").textContent] = it.meta.limit
-    ? [it.say("a_more", most), it.say("b_more", most)]
-    : ends;
+  [it.$("low").textContent, it.$("high").textContent] = it.meta.limit ? apart(it, it.meta.limit) : ends;
   it.$("masked").hidden = !it.open;
   it.root.classList.toggle("alone", Boolean(it.meta.alone));
   it.$("overview").hidden =
@@ -42,6 +39,12 @@ function arrange(it) {
   it.$("step-keys").hidden = it.$("step-keys-said").hidden = !it.meta.steps;
   measureOverview(it);
   measurePlot(it);
+}
+
+/** The ends of the colours of a difference: which of the two looks more, and at most by how much. */
+function apart(it, most) {
+  const limit = it.meta.plain ? Math.round(100 * most) : most.toFixed(2);
+  return [it.say("a_more", { limit }), it.say("b_more", { limit })];
 }
 
 /** @param {Canvas} it */
