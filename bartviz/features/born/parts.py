@@ -42,8 +42,8 @@ WORDS: Mapping[str, str] = {
     "head": mark("Head {head} of layer {layer}"),
     "share": mark("{share} on the right place"),
     "map": mark(
-        "Cross-attention of head {head} of layer {layer}: a row for each word that it should write, a column for each "
-        "that it reads"
+        "Cross-attention of head {head} of layer {layer}: a row for each letter or word that it should write, "
+        "a column for each that it reads"
     ),
     "rows": mark("writes ↓"),
     "columns": mark("reads →"),
@@ -52,7 +52,7 @@ WORDS: Mapping[str, str] = {
     "own": mark("texts right"),
     "told": mark("right if told"),
     "weight": mark("each head's weight on the right place"),
-    "loss": mark("training loss (0: the right word is certain)"),
+    "loss": mark("training loss (0: sure of the right answer)"),
     "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),
     "mirrored": mark("a line from top right to bottom left"),

@@ -142,7 +142,7 @@ def _among(chosen: Chosen, mean: float) -> str:
     means = rows.loc[(rows["kind"] == chosen.head.kind) & (rows["measure"] == chosen.measure), "mean"].dropna()
     more, heads, kind = int((means > mean).sum()), len(means), sentence_words.before_noun(chosen.head.kind)
     if not more:
-        return _("That is the most of all {heads} {kind} heads.", heads=heads, kind=kind) if heads > 1 else ""
+        return _("That is the highest of all {heads} {kind} heads.", heads=heads, kind=kind) if heads > 1 else ""
     return plural(
         "{count} of all {heads} {kind} heads has more.",
         "{count} of all {heads} {kind} heads have more.",

@@ -98,9 +98,10 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     if not is_classic and not page_hooks.current().leads():  # a lesson says itself what to do
         with beside_it:
             heads = plural(
-                "Here is one head, a small part that looks in its own way.",
-                "A head is one of {count} small parts that each look in their own way.",
+                "The only {kind} head is a small part of the model that looks in its own way.",
+                "Each of the {count} {kind} heads is a small part of the model that looks in its own way.",
                 math.prod(attention.shape[:2]),
+                kind=sentence_words.before_noun(kind),
             )
             show.what_to_do(f"{heads} {_(TO_DO)}")
     with second:

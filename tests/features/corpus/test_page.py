@@ -87,7 +87,7 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     said = html.unescape(words(page))
     assert said.count("whether or not the two are translations of each other") == 1
     assert "“one to one”:" not in said  # what it means is said once, below the picture
-    assert "That is the most of all 32 cross-attention heads." in said
+    assert "That is the highest of all 32 cross-attention heads." in said
     name = f"head {best['head']} of layer {best['layer']}"
     assert f"Share of the attention of {name} that counts as “one to one”" in said
     assert "English–German sentence pairs held out from training." in said
