@@ -54,7 +54,7 @@ _HABITS: Mapping[str, str] = {
     "punctuation": mark("looks at punctuation"),
     "evenness": mark("spreads its weight evenly"),
 }
-_HABITS_OF_DIRECTIONS = {BACK: mark("links words one to one, except the first")}
+_HABITS_OF_DIRECTIONS = {BACK: mark("links words one to one, except the first word")}
 # The same in a sentence of its own, for a reader who meets the name for the first time. Rows of special tokens are not
 # measured (``measures.counted``), so it is words that do it.
 _EXPLAINED: Mapping[str, str] = {

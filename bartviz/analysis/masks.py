@@ -86,7 +86,8 @@ def plainly(record: Record) -> str:
     if not found.causal:
         return notice(record)
     return _(
-        "The decoder must not look ahead while it writes, so its causal mask hides {hidden:,} of {cells:,} cells.",
+        "The decoder must predict each word without seeing it, so its causal mask lets it look only back: "
+        "{hidden:,} of {cells:,} cells are hidden.",
         hidden=found.cells - found.open,
         cells=found.cells,
     )
@@ -176,16 +177,7 @@ def _counted(attention: Attention, row: int, query: Tokens | None) -> str:
             all_,
             token=token,
         )
-    if writes:
-        hidden = plural(
-            "The token that is not yet written is hidden.",
-            "The {count:,} tokens that are not yet written are hidden.",
-            ahead,
-        )
-    else:
-        hidden = plural(
-            "The token that comes later is hidden.", "The {count:,} tokens that come later are hidden.", ahead
-        )
+    hidden = plural("The token that comes later is hidden.", "The {count:,} tokens that come later are hidden.", ahead)
     numbers = {"token": token, "seen": all_ - ahead, "count": all_}
     if writes:
         may = _("To write {token}, the decoder may look at {seen:,} of {count:,} tokens.", **numbers)

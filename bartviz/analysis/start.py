@@ -296,7 +296,7 @@ def legend(ribbons: Ribbons) -> str:
     if ribbons.head.kind == "cross":
         return _(
             "The top row is the text that the model read; the bottom row is what it wrote. Ribbons show where one "
-            "small part of it, an attention head, looked as the model wrote each word."
+            "small part of the model, an attention head, looked as it wrote each word."
         )
     return _(
         "The text that the model read, twice. Ribbons show where one of its attention heads looks from each word of "

@@ -12,8 +12,8 @@ FOLDER = Path(__file__).parents[1] / "embedded" / "atlases"
 SOURCE = mark(
     "Contains sentences from Tatoeba (tatoeba.org) via manythings.org/anki, CC BY 2.0 FR, cleaned and filtered."
 )
-PAIRS = mark("English–German sentence pairs held out from training")
-SENTENCES = mark("English sentences held out from training")
+PAIRS = mark("English–German sentence pairs that were not used in training")
+SENTENCES = mark("English sentences that were not used in training")
 NAMES = ("bart-tiny-en-de", "bart-tiny-denoise", "bert-tiny-en")
 
 

@@ -56,7 +56,7 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     page.get_by_label("a line from top right to bottom left").check()
     judged = training.locator(".judged")
     height = judged.evaluate("(place) => place.clientHeight")
-    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_role("button", name="Start training", exact=True).click()
     learns(page, 0)
     learns(page, steps(page))
     expect(judged).to_be_empty()

@@ -201,7 +201,7 @@ def _markup() -> Messages:
         "type": _("Larger type"),
         "type_title": _("Larger type (L)"),
         "as_table": _("These numbers as a table"),
-        "keys": _("Keys and pointer"),
+        "keys": _("Keyboard and pointer"),
         "keys_small": _("Small maps"),
         "keys_small_said": _(
             "arrows: another head or mean · Page Up, Page Down: another layer · Enter: to the large map"

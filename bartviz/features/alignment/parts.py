@@ -36,7 +36,7 @@ WHOSE = {
     "set": mark("several heads"),
 }
 HOW: dict[Method, str] = {
-    "mutual": mark("both choose each other"),
+    "mutual": mark("each is the other's best match"),
     "target": mark("each output word its strongest"),
     "source": mark("each source word its strongest"),
     "union": mark("either chooses"),

@@ -20,8 +20,8 @@ def _live() -> None:
     """The network that learns in the browser."""
     show.lead(
         _(
-            "This network starts with random numbers, and each of its heads looks in its own way. Guess which cells "
-            "will stand out, then press Start and watch the heads find their jobs."
+            "This network starts with random numbers, so its heads look anywhere. Guess which cells will stand out, "
+            "then start the training and watch the heads find their jobs."
         )
     )
     task = parts.task()

@@ -26,7 +26,7 @@ TASKS = {"reverse": mark("Reverse letters"), "sort": mark("Sort letters"), "tran
 WIDTHS, HEADS, LAYERS, RATES = ("16", "32", "64"), ("1", "2", "4"), ("1", "2"), ("0.001", "0.005", "0.02")
 NAMES = ("width", "heads", "layers", "rate", "mask", "seed")  # of the address
 WORDS: Mapping[str, str] = {
-    "start": mark("Start"),
+    "start": mark("Start training"),
     "stop": mark("Stop"),
     "go": mark("Go on"),
     "before": mark("It should turn “{text}” into “{answer}”. Nothing is learned yet: its numbers are random."),
@@ -47,11 +47,13 @@ WORDS: Mapping[str, str] = {
     ),
     "rows": mark("writes ↓"),
     "columns": mark("reads →"),
-    "curves": mark("Against the step: the share of right texts, each head's weight on the right place, and the loss"),
+    "curves": mark(
+        "Against the step: the share of right texts, how much each head looks at the right place, and the loss"
+    ),
     "axis": mark("steps"),
-    "own": mark("texts right"),
+    "own": mark("share of texts right"),
     "told": mark("right if told"),
-    "weight": mark("each head's weight on the right place"),
+    "weight": mark("how much each head looks at the right place"),
     "loss": mark("training loss (0: sure of the right answer)"),
     "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),

@@ -60,11 +60,17 @@ def _shift(contrast: distance.Contrast) -> str:
     for count, message in (
         (
             contrast.late,
-            mark("In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row earlier."),
+            mark(
+                "In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row earlier: it "
+                "is one word behind."
+            ),
         ),
         (
             contrast.early,
-            mark("In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row earlier."),
+            mark(
+                "In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row earlier: it "
+                "is one word behind."
+            ),
         ),
     ):
         if 2 * count > contrast.following and count > contrast.alike:

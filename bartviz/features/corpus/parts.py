@@ -234,7 +234,7 @@ def _explained(chosen: Chosen) -> str:
     if chosen.measure == "alignment":
         said = _(
             "One to one means that each word of the output looks at a word of its own, whether or not the two "
-            "are translations of each other."
+            "are translations of each other: the head may be one word behind."
         )
     else:
         said = _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)
@@ -288,7 +288,7 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
             for row in rows[which]:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
     if any(isinstance(row["target"], str) and row["target"] for which in shown for row in rows[which]):
-        show.note(_("After “→”: the text that came with it in the collection, not written by the model."))
+        show.note(_("After “→”: the text that came with it in the collection; the model did not write it."))
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))

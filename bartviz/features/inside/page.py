@@ -56,7 +56,7 @@ def main() -> None:
     one = chosen.one
     related_links.to_other_views(record, "inside", Head(one.kind, one.layer, one.head), one.row)
     with levels.aside(
-        _("More: the layer around the head, the scaling, the norms"), key="inside", names=["whole", "around"]
+        _("More: the layer around the head, the scaling, the layer norms"), key="inside", names=["whole", "around"]
     ) as opened:
         if opened:
             parts.share(chosen)

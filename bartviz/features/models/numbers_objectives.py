@@ -44,9 +44,9 @@ def objectives(text: str, *, seed: int = 0, translation: str | None = None) -> t
     """BERT, BART, T5, GPT-2, Pegasus and, with a translation, Marian, on ``text``; empty if it has no word."""
     if not words(text):
         return ()
-    found = [_bert(text, seed), _bart(text, seed), _t5(text, seed), _gpt2(text), _pegasus(text)]
+    found = [_bert(text.lower(), seed), _bart(text, seed), _t5(text, seed), _gpt2(text), _pegasus(text)]
     if translation:
-        why = mark("The translation of each sentence, from parallel texts.")
+        why = mark("It predicts the translation of each sentence, and learns from parallel texts.")
         found.append(Example(MARIAN.name, text, f"<pad> {translation}", f"{translation} </s>", why))
     return tuple(found)
 
@@ -64,8 +64,8 @@ def _bert(text: str, seed: int) -> Example:
     reads = _joined(masked, [seen.get(index, word) for index, word in enumerate(clean)])
     predicts = " … ".join(clean[index] for index in lost)
     why = mark(
-        "About {rate:.0%} of the words are chosen, and only these count: of every 10 chosen, 8 become [MASK], 1 "
-        "becomes another word and 1 stays as it is."
+        "About {rate:.0%} of the words are chosen, and it is graded only on these: of every 10 chosen, 8 become "
+        "[MASK], 1 becomes another word and 1 stays as it is."
     )
     return Example(BERT.name, f"[CLS] {reads} [SEP]", None, predicts, why)
 
@@ -78,7 +78,7 @@ def _bart(text: str, seed: int) -> Example:
         noised = text_infilling(shuffled, random)
         if noised.text[-1:] == shuffled.rstrip()[-1:]:
             break
-    why = mark("The whole clean text, word by word. A mask may stand for no word, one or several.")
+    why = mark("It predicts the whole clean text, word by word. A mask may stand for no word, one or several.")
     return Example(BART.name, f"<s> {noised.text} </s>", f"</s> <s> {text}", f"<s> {text} </s>", why)
 
 
@@ -96,7 +96,7 @@ def _t5(text: str, seed: int) -> Example:
         last = stop
     read.append(text[clean[last].start :] if last < len(clean) else "")
     target = " ".join([*predicts, f"<extra_id_{len(spans)}>"])
-    why = mark("Only the hidden words, each span after its sentinel: far fewer tokens than BART writes.")
+    why = mark("It predicts only the hidden words, each span after its sentinel: far fewer tokens than BART writes.")
     joined = " ".join(part for part in read if part)
     return Example(T5.name, f"{joined} </s>", f"<pad> {target}", f"{target} </s>", why)
 
@@ -108,7 +108,7 @@ def _gpt2(text: str) -> Example:
         text,
         None,
         rest,
-        mark("Each next word from the words before it; in training, at every position at once."),
+        mark("It predicts each next word from the words before it; in training, at every position at once."),
     )
 
 
@@ -116,7 +116,7 @@ def _pegasus(text: str) -> Example:
     """The sentence that shares most words with the others (F1 instead of ROUGE-1) is removed."""
     clean, spans = words(text), sentences(text)
     why = mark(
-        "A whole sentence, the one that shares most words with the others. The text needs two sentences or more."
+        "It predicts a whole sentence, the one that shares most words with the others. The text needs two or more."
     )
     if len(spans) < 2:
         return Example(PEGASUS.name, text, "<pad>", "", why)

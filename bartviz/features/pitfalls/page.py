@@ -15,7 +15,7 @@ OTHERS = (
     (mark("An average hides its heads"), averages),
     (mark("Much of the weight goes to special tokens and full stops"), sinks),
     (mark("A row is named after the next word"), shifted),
-    (mark("A map of untrained weights shows nothing"), untrained),
+    (mark("A map of untrained weights means nothing"), untrained),
 )
 ON_REQUEST = (silence, judged)  # tests of the first pitfall
 TESTS = mark("Is that an exception? Two tests run the model again to find out:")

@@ -81,14 +81,14 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
     if whole.times > 1:
         if whole.told:
             return _(
-                "Switch off the head that the start page shows, and the model does not find the same text "
-                "any less likely: the probability of all its words together is {before} with the head and {after} "
+                "Switch off the head that the start page shows, and the same text does not become any less "
+                "likely: the probability of all its words together is {before} with the head and {after} "
                 "without it.",
                 **said,
             )
         return _(
-            "Switch off the head that the start page shows, and the model does not find the same text "
-            "any less likely: {times:,.2f} times as likely as before.",
+            "Switch off the head that the start page shows, and the same text does not become any less "
+            "likely: {times:,.2f} times as likely as before.",
             times=whole.times,
         )
     if whole.told:

@@ -254,7 +254,7 @@ def _picture(quiz: Quiz, question: Question) -> None:
         _TOUCH(key=_TOUCHED, data=told, on_touched_change=partial(_touched, quiz))
     if question.grids:
         show.note(
-            _("The wider a ribbon, the more this attention head looked there.")
+            _("The wider a ribbon, the more one small part of the model, an attention head, looked there.")
             if _has_ribbons(question)
             else _(READ_SO)
         )

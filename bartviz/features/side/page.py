@@ -52,7 +52,7 @@ def alike(
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(titles) == 2 and titles[0] == titles[1]:
-        said.append(_("Both are named for what they do: “{name}”.", name=titles[0]))
+        said.append(_("What both do, and are named for: “{name}”.", name=titles[0]))
     if named:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)
@@ -68,8 +68,8 @@ def main() -> None:
     with show.place("side_lead"):
         show.lead(
             _(
-                "Both read with an encoder, which may look before and after each word. Only {model} also writes, "
-                "with a decoder.",
+                "Both read with an encoder, which may look before and after each word. {model} also has a decoder, "
+                "which writes.",
                 model=parts.writer(record),
             )
         )

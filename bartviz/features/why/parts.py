@@ -68,9 +68,9 @@ HOW: dict[Needs, str] = {
 }
 """How methods find their numbers, by what they need; those with further passes and signs hide words (``HIDES``)."""
 HIDES = mark(
-    "To find out, the words of the text are hidden from the model one at a time. If the touched word "
-    "becomes less likely without it, the hidden word spoke for it. If it becomes likelier, the hidden "
-    "word spoke against it: it is hatched."
+    "To find out, the words that the model has read or written are hidden from it one at a time. If the touched "
+    "word becomes less likely, the hidden word spoke for it. If it becomes likelier, the hidden word spoke against "
+    "it and is hatched."
 )
 
 

@@ -61,7 +61,7 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
         whole = float(np.exp(found.explained[0])) if told else 1.0
         do.append(bars(found.method, quote(found.steps.labels[0]), whole, largest))
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
-        do.append(_("Touch another word in the bottom row to see what that one depends on."))
+        do.append(_("Touch another word in the bottom row to see what it depends on."))
     if do:
         show.what_to_do(" ".join(do))
     data = json.dumps(sent).encode()  # bytes: else pandas is imported
@@ -95,19 +95,16 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
             return said
         means = _(
             "{token} has a probability of {share}. “{number}” means that without that word it is about {times} times "
-            "less likely.",
+            "less likely, {left}.",
             token=token,
             share=percent(whole),
             number=number,
             times=number.removeprefix(DIVIDED),
+            left=percent(whole / _times(number)),
         )
         if half := halved(number):
-            multiply = _(
-                "Heights multiply: a bar half as tall means {half}, for {half} and {half} again is about {number}.",
-                half=half,
-                number=number,
-            )
-            means = f"{means} {multiply}"
+            less = _("A bar half as tall means about {half} only.", half=half)
+            means = f"{means} {less}"
         return f"{said} {means}"
     return _("The taller a word's bar, the more it speaks for {token}.", token=token)
 
@@ -129,9 +126,14 @@ def halved(number: str) -> str:
     >>> halved("÷16"), halved("÷10⁵")
     ('÷4.0', '÷320')
     """
+    return divided(math.sqrt(_times(number)))
+
+
+def _times(number: str) -> float:
+    """What a bar's number divides by."""
     written = number.removeprefix(DIVIDED).replace(",", "")
     power = written.translate({raised: digit for digit, raised in RAISED.items()})
-    return divided(math.sqrt(float(written if power == written else f"1e{power[2:]}")))
+    return float(written if power == written else f"1e{power[2:]}")
 
 
 def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:

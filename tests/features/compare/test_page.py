@@ -125,7 +125,7 @@ def test_a_beginner_reads_that_one_head_looks_where_the_other_looked_a_row_above
     counted = [t for t in range(1, len(first)) if not a.query_special[t]]
     late = sum(second[t] == first[t - 1] for t in counted)
     assert late > len(counted) / 2
-    plainly = "(special tokens aside), head B looks where head A looked one row earlier."
+    plainly = "(special tokens aside), head B looks where head A looked one row earlier: it is one word behind."
     assert f"In {late} of {len(counted)} rows {plainly}" in said
     assert "look most at" not in said.split(plainly)[0]  # one thing is said of the two
 

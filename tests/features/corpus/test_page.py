@@ -90,7 +90,7 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     assert "That is the highest of all 32 cross-attention heads." in said
     name = f"head {best['head']} of layer {best['layer']}"
     assert f"Share of the attention of {name} that counts as “one to one”" in said
-    assert "English–German sentence pairs held out from training." in said
+    assert "English–German sentence pairs that were not used in training." in said
     assert "tatoeba-valid.tsv" not in said
     assert "Layers and heads are numbered from 0." in words(page)
     assert "95% interval 0." not in words(page)

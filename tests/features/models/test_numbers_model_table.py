@@ -156,7 +156,7 @@ def test_bert_predicts_only_what_was_chosen() -> None:
         found = objectives(TEXT, seed=seed)[0]
         chosen = found.predicts.split(" … ")
         assert len(chosen) in (3, 4)  # 15% of 26 words and marks
-        assert all(word in TEXT for word in chosen)
+        assert all(word in TEXT.lower() for word in chosen)  # an uncased model
 
 
 def test_gpt2_predicts_all_but_the_first_word_and_pegasus_a_sentence() -> None:

@@ -362,8 +362,8 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
         *("÷4.0", "÷1.1", "÷40", "÷1,000")
     ]
     means = (
-        "“a” has a probability of 90%. “÷15” means that without that word it is about 15 times less likely. Heights "
-        "multiply: a bar half as tall means ÷3.9, for ÷3.9 and ÷3.9 again is about ÷15."
+        "“a” has a probability of 90%. “÷15” means that without that word it is about 15 times less likely, 6.0%. A bar "
+        "half as tall means about ÷3.9 only."
     )
     assert told == f"{hidden} {means}"
     assert (
@@ -385,9 +385,9 @@ def test_it_explains_how_the_method_that_is_shown_finds_its_numbers(
     app: App, asked: list[tuple[str, int]], method: str
 ) -> None:
     page = app("why", level="beginner", method=method)
-    (explained,) = [part.value for part in page.markdown if part.value.startswith("**Which words of the text")]
+    (explained,) = [part.value for part in page.markdown if part.value.startswith("**Which words made the model")]
     hides = method == "leave-one-out"
-    assert ("the words of the text are hidden from the model one at a time" in explained) == hides
+    assert ("are hidden from it one at a time" in explained) == hides
     assert ("weights of attention" in explained) == (METHODS[method].needs == "weights")
 
 
