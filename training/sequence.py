@@ -40,11 +40,26 @@ def states(model: Any, batch: Sequence[Example], device: torch.device) -> tuple[
     return output.last_hidden_state[real], target[real]
 
 
-def loss(model: Any, batch: Sequence[Example], device: torch.device, smoothing: float, dtype: torch.dtype) -> Tensor:
-    """Mean cross-entropy of a batch. `final_logits_bias` is a buffer of zeros and stays so."""
+def loss(
+    model: Any,
+    batch: Sequence[Example],
+    device: torch.device,
+    smoothing: float,
+    dtype: torch.dtype,
+    before: Any = None,
+    keep: float = 0.0,
+) -> Tensor:
+    """Mean cross-entropy of a batch. `final_logits_bias` is a buffer of zeros and stays so.
+
+    `before` is a version before, whose knowledge is kept by `keep` (see `training.loss`).
+    """
     h, target = states(model, batch, device)
+    known = None
+    if before is not None:
+        with torch.no_grad():
+            known = states(before, batch, device)[0], before.model.shared.weight
     with torch.autocast(device.type, enabled=False):
-        return cross_entropy(h, model.model.shared.weight, target, smoothing, dtype)
+        return cross_entropy(h, model.model.shared.weight, target, smoothing, dtype, known, keep)
 
 
 @torch.no_grad()

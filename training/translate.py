@@ -1,10 +1,13 @@
 """Fine-tune the denoiser to translate English to German.
 
 python -m training.translate --corpus FOLDER --out FOLDER --start FOLDER_OF_DENOISE [--minutes 75 --workers 2]
+
+With `--start` a translator and `--keep 0.7` it is trained on without forgetting (see `training.loss`).
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -42,6 +45,8 @@ class Translating:
         self.model = networks.opened(BartForConditionalGeneration, start)
         self.model.final_logits_bias.zero_()  # the denoiser withholds words; a translator writes what it is given
         self.model.generation_config = networks.generation()
+        self.keep = float(settings.extra.get("keep") or 0.0)
+        self.before = copy.deepcopy(self.model).eval().requires_grad_(False) if self.keep else None
 
     def batches(self, rng: Generator) -> Iterator[list[Example]]:
         """Endless batches of (English, German)."""
@@ -57,7 +62,9 @@ class Translating:
 
     def loss(self, batch: list[Example], dtype: torch.dtype, device: torch.device) -> torch.Tensor:
         """Smoothed: a sentence has several translations."""
-        return sequence.loss(self.model, batch, device, SMOOTHING, dtype)
+        if self.before is not None:
+            self.before.to(device)
+        return sequence.loss(self.model, batch, device, SMOOTHING, dtype, self.before, self.keep)
 
     def checks(self) -> list[Callable[[], Metrics]]:
         """BLEU and chrF of greedy translations, and loss, on the validation split; and the project's own lists."""
@@ -114,8 +121,9 @@ def main() -> None:
     parser = arguments(__doc__ or "", minutes=75.0, workers=2, dropout=0.1)
     parser.add_argument("--start", type=Path, required=True, help="folder of the trained denoiser")
     parser.add_argument("--taught", type=Path, help="file of training.teacher: its German for half of those rows")
+    parser.add_argument("--keep", type=float, default=0.0, help="share of the start's own distribution that is kept")
     given = vars(parser.parse_args())
-    extra = {"taught": given.pop("taught")}
+    extra = {"taught": given.pop("taught"), "keep": given.pop("keep")}
     train(Translating, Settings(**given | {"corpus": corpus.folder(given["corpus"]), "extra": extra}))
 
 

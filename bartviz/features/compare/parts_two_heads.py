@@ -61,15 +61,15 @@ def _shift(contrast: distance.Contrast) -> str:
         (
             contrast.late,
             mark(
-                "In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row earlier: it "
-                "is one word behind."
+                "In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row "
+                "earlier: it is one word behind."
             ),
         ),
         (
             contrast.early,
             mark(
-                "In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row earlier: it "
-                "is one word behind."
+                "In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row "
+                "earlier: it is one word behind."
             ),
         ),
     ):
