@@ -12,9 +12,9 @@ from training.batches import Deck
 from training.corpus import Pair
 
 OWN = 0.28  # share of rows that are of the grammar
-LESSONS = 0.06  # share of rows that are of lessons.txt
-LOUD = 0.03  # share of texts whose English is all capitals
-SMALL = 0.04  # share of texts whose English has a small letter at the beginning, or no capitals at all
+LESSONS = 0.10  # share of rows that are of lessons.txt
+LOUD = 0.09  # share of texts whose English is all capitals
+SMALL = 0.10  # share of texts whose English has a small letter at the beginning, or no capitals at all
 JOINED = 0.14  # share of texts that are two sentences
 NO_END = 0.15  # share of texts that lose the final mark on both sides, so that input without a full stop works
 TAUGHT = 0.5  # share of the rows of the corpus whose German is a teacher's, where there is one
