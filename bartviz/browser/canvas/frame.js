@@ -41,7 +41,10 @@ function arrange(it) {
   measurePlot(it);
 }
 
-/** The ends of the colours of a difference: which of the two looks more, and at most by how much. */
+/**
+ * The ends of the colours of a difference: which of the two looks more, and at most by how much.
+ * @param {Canvas} it @param {number} most
+ */
 function apart(it, most) {
   const limit = it.meta.plain ? Math.round(100 * most) : most.toFixed(2);
   return [it.say("a_more", { limit }), it.say("b_more", { limit })];
