@@ -45,7 +45,7 @@ CHAPTERS: Mapping[Chapter, str] = {
 BELIEVED: Mapping[str, tuple[str, ...]] = {
     "35c": ("token", "weight"),
     "31d": ("token",),
-    "35e": ("cross-attention",),
+    "35e": ("cross-attention", "alignment"),
     "22d": ("decoder", "cross-attention"),
     "24": ("decoder", "special token"),
     "17b": ("decoder", "causal"),
