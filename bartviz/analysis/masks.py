@@ -86,7 +86,7 @@ def plainly(record: Record) -> str:
     if not found.causal:
         return notice(record)
     return _(
-        "The decoder must predict each word without seeing it, so its causal mask lets it look only back: "
+        "The decoder must predict each word without seeing it, so its causal mask lets it look back only: "
         "{hidden:,} of {cells:,} cells are hidden.",
         hidden=found.cells - found.open,
         cells=found.cells,
@@ -177,12 +177,22 @@ def _counted(attention: Attention, row: int, query: Tokens | None) -> str:
             all_,
             token=token,
         )
-    hidden = plural("The token that comes later is hidden.", "The {count:,} tokens that come later are hidden.", ahead)
     numbers = {"token": token, "seen": all_ - ahead, "count": all_}
     if writes:
         may = _("To write {token}, the decoder may look at {seen:,} of {count:,} tokens.", **numbers)
+        hidden = _("{token} itself is hidden.", token=token)
+        if ahead > 1:
+            hidden = plural(
+                "{token} itself and the token after it are hidden.",
+                "{token} itself and the {count:,} tokens after it are hidden.",
+                ahead - 1,
+                token=token,
+            )
     else:
         may = _("{token} may look at {seen:,} of {count:,} tokens.", **numbers)
+        hidden = plural(
+            "The token that comes later is hidden.", "The {count:,} tokens that come later are hidden.", ahead
+        )
     return f"{may} {hidden}"
 
 

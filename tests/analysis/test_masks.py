@@ -105,7 +105,7 @@ def test_notice_counts_the_cells_of_each_kind() -> None:
 
 def test_beginners_are_told_what_a_writing_decoder_may_not_see() -> None:
     record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
-    assert "lets it look only back: 6 of 16 cells are hidden" in masks.plainly(record)
+    assert "lets it look back only: 6 of 16 cells are hidden" in masks.plainly(record)
     reads = records.encoder_only()
     assert "hides nothing" in masks.plainly(reads)
 
@@ -118,9 +118,10 @@ def test_beginners_are_told_how_many_tokens_a_row_may_look_at() -> None:
 
     assert said("encoder", 1) == "“a” may look at all 3 tokens."
     assert said("decoder", 1) == (
-        "To write “c” of “bcd”, the decoder may look at 2 of 4 tokens. The 2 tokens that come later are hidden."
+        "To write “c” of “bcd”, the decoder may look at 2 of 4 tokens. “c” of “bcd” itself "
+        "and the token after it are hidden."
     )
-    assert said("decoder", 2).endswith("The token that comes later is hidden.")
+    assert said("decoder", 2).endswith("“d” of “bcd” itself is hidden.")
     assert said("cross", 1) == "To write “c” of “bcd”, the decoder may look at all 3 tokens."
     own = records.encoder_decoder(padding=1).attention("encoder")
     assert masks.row_sentence(own, 0, plain=True) == masks.row_sentence(own, 0)  # which says what is hidden

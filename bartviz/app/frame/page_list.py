@@ -47,7 +47,7 @@ SECTIONS: tuple[Section, ...] = (
             Page("lessons", mark("Lessons"), mark("Which lesson should I start with?"), run=False),
             Page("quiz", mark("Quiz"), mark("Quiz: what have you understood?")),
             Page("pitfalls", mark("Pitfalls"), mark("Pitfalls: how can attention fool us?")),
-            Page("textbook", mark("Textbook"), mark("Which statements about these models are true?")),
+            Page("textbook", mark("Textbook"), mark("Textbook statements: which are true?")),
         ),
     ),
     Section(

@@ -178,7 +178,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, 
             between = chosen.b.other or chosen.waits  # texts or models, which the pickers do not name
             message = mark("{letter}: {head}, {habit}") if between else mark("{letter}: {habit}")
             if found is not None and found.measure == "alignment" and not between:
-                message = mark("{letter}: {habit}, whether or not the two are translations of each other")
+                message = mark("{letter}: {habit}, translations of each other or not")
             called = _(message, habit=habit, **said)
             show.note(called, explains=None if found is None else (habit, found.explained))
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")

@@ -288,7 +288,12 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
             for row in rows[which]:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
     if any(isinstance(row["target"], str) and row["target"] for which in shown for row in rows[which]):
-        show.note(_("After “→”: the text that came with it in the collection; the model did not write it."))
+        show.note(
+            _(
+                "After “→”: the text that came with it in the collection. The model did not write it, but was led "
+                "through it word by word."
+            )
+        )
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))

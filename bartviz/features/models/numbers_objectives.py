@@ -78,7 +78,10 @@ def _bart(text: str, seed: int) -> Example:
         noised = text_infilling(shuffled, random)
         if noised.text[-1:] == shuffled.rstrip()[-1:]:
             break
-    why = mark("It predicts the whole clean text, word by word. A mask may stand for no word, one or several.")
+    why = mark(
+        "It predicts the whole clean text, each word from those before it. A mask may stand for no word, one or "
+        "several."
+    )
     return Example(BART.name, f"<s> {noised.text} </s>", f"</s> <s> {text}", f"<s> {text} </s>", why)
 
 

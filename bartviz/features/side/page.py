@@ -52,7 +52,7 @@ def alike(
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(titles) == 2 and titles[0] == titles[1]:
-        said.append(_("What both do, and are named for: “{name}”.", name=titles[0]))
+        said.append(_("Both are called “{name}”, after what they do.", name=titles[0]))
     if named:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)

@@ -103,7 +103,7 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
             left=percent(whole / _times(number)),
         )
         if half := halved(number):
-            less = _("A bar half as tall means about {half} only.", half=half)
+            less = _("The scale is compressed: a bar half as tall stands for about {half}.", half=half)
             means = f"{means} {less}"
         return f"{said} {means}"
     return _("The taller a word's bar, the more it speaks for {token}.", token=token)

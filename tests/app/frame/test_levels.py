@@ -124,7 +124,7 @@ def test_terms_are_escaped() -> None:
 FOLDED = {
     "masks": ("More: the formula, padding, other patterns", "about", "zero"),
     "parameters": ("More: what length costs, other models", "more", "claims"),
-    "inside": ("More: the layer around the head, the scaling, the norms", "whole", "true"),
+    "inside": ("More: the layer around the head, the scaling, the layer norms", "whole", "true"),
 }
 
 

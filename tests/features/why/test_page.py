@@ -362,8 +362,8 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
         *("÷4.0", "÷1.1", "÷40", "÷1,000")
     ]
     means = (
-        "“a” has a probability of 90%. “÷15” means that without that word it is about 15 times less likely, 6.0%. A "
-        "bar half as tall means about ÷3.9 only."
+        "“a” has a probability of 90%. “÷15” means that without that word it is about 15 times less likely, 6.0%. The "
+        "scale is compressed: a bar half as tall stands for about ÷3.9."
     )
     assert told == f"{hidden} {means}"
     assert (
