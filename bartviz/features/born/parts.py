@@ -51,9 +51,9 @@ WORDS: Mapping[str, str] = {
         "Against the step: the share of right texts, how much each head looks at the right place, and the loss"
     ),
     "axis": mark("steps"),
-    "own": mark("share of texts right"),
+    "own": mark("texts right"),
     "told": mark("right if told"),
-    "weight": mark("how much each head looks at the right place"),
+    "weight": mark("each head's weight on the right place"),
     "loss": mark("training loss (0: sure of the right answer)"),
     "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),
