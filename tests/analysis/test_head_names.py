@@ -110,7 +110,7 @@ def test_every_name_has_a_habit_with_its_share_of_the_attention() -> None:
         assert habit.endswith("(with 90% of its attention)") == (measure != "evenness")
     assert (
         head_names.Name("alignment", 0.9, 0.5, BACK).habit
-        == "links words one to one, except the first (with 90% of its attention)"
+        == "links words one to one, except the first word (with 90% of its attention)"
     )
 
 

@@ -23,7 +23,7 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     expect(lead).to_contain_text("Among the words of the text, “car” and “a” matter most for “Auto”")
     page.locator(".why button", has_text="kaufen").click()
     expect(lead).to_contain_text(
-        "“Auto”, which was written before, matters most for “kaufen”. Among the words of the text it is “buy”."
+        "“Auto”, which was written before, matters most for “kaufen”. Among the words of the text, “buy” matters most."
     )
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
@@ -55,7 +55,7 @@ def test_a_word_that_is_chosen_is_said_and_what_a_pressed_button_brings_has_the_
     expect(spoken).to_be_empty()
     page.locator(".why button", has_text="kaufen").focus()
     page.keyboard.press("Enter")
-    expect(spoken).to_contain_text("Among the words of the text it is “buy”")
+    expect(spoken).to_contain_text("Among the words of the text, “buy” matters most")
     expect(page.locator(".why button", has_text="kaufen")).to_be_focused()
     page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).focus()
     page.keyboard.press("Enter")
