@@ -13,6 +13,7 @@ from bartviz.language.percentages import percent
 from bartviz.models.model import Model
 from bartviz.record.turns import Turn
 from bartviz.text import tokenize
+from bartviz.text.capitals import IN_CAPITALS, sentence_case
 from bartviz.text.clean import Truncate, clean
 from bartviz.text.labels import is_blank
 from bartviz.text.tokenize import encoder_of
@@ -66,7 +67,7 @@ def prepare(
             later("The tokenizer drops every character of the text, and nothing is left to read. Type another text.")
         )
     in_capitals = cleaned.text.isupper() and len(cleaned.text.split()) > 1
-    small = len(encode(cleaned.text.capitalize())) if in_capitals else count
+    small = len(encode(sentence_case(cleaned.text))) if in_capitals else count
     is_cut = limit is not None and count > limit
     if limit is not None and is_cut:
         if truncate is None:
@@ -118,14 +119,7 @@ def _capitals(count: int, small: int) -> tuple[str, ...]:
     """A notice if a text in capitals falls into many more tokens than in small letters: few words are written so."""
     if count < MORE_IN_CAPITALS * small:
         return ()
-    return (
-        later(
-            "The text is in capitals, which this model reads in {count:,} pieces instead of {small:,}: it "
-            "has seen few words written this way. Type it in lower case.",
-            count=count,
-            small=small,
-        ),
-    )
+    return (later(IN_CAPITALS, count=count, small=small),)
 
 
 def _shortened(kept: int, count: int, truncate: Truncate | None) -> tuple[str, ...]:

@@ -205,6 +205,9 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
             opened_now = sidebar.opened()
             is_file = opened_now is not None and bool(opened_now.file)
             status(shown, older_target=sidebar.has_older_target(), refused=error is not None, opened=is_file)
+            if error is None and not is_file:
+                for label, remedy in sidebar.offers(shown).items():
+                    st.button(label, on_click=remedy)
         opened.draw(run=entry.run)
     if shown is not None and entry.run and session.running() is None:
         if not page_hooks.current().leads():

@@ -41,6 +41,7 @@ from bartviz.serving import first_record
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
+from bartviz.text.capitals import IN_CAPITALS, sentence_case
 from bartviz.text.clean import Truncate
 from bartviz.text.labels import MASKS
 
@@ -203,6 +204,13 @@ def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
         example = examples(chosen, st.session_state["_kind"])[0]
         return {show.plain(shorten(example.text, 66, placeholder=" …")): partial(take, example)}
     return {}
+
+
+def offers(record: Record) -> dict[str, Callable[[], None]]:
+    """What the visitor can do about a notice on the text of this record: button label -> callback."""
+    if not any(getattr(notice, "message", None) == IN_CAPITALS for notice in record.provenance.notices):
+        return {}
+    return {_("Read it in lower case"): partial(again, "text", sentence_case(record.source_text))}
 
 
 def _begin() -> None:

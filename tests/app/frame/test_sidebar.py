@@ -27,6 +27,7 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET
+from bartviz.run.prepare import prepare
 from bartviz.serving import engine as engine_module
 from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine
@@ -347,6 +348,23 @@ def test_a_text_that_is_too_long_is_read_in_part_when_asked(app: App, answers: A
     page = press(page, "Read only its last 512 tokens")
     assert not page.error
     assert [request.truncate for request in answers.asked] == [None, "last"]
+
+
+def test_a_text_in_capitals_is_read_in_lower_case_at_a_touch(app: App, answers: Answers) -> None:
+    notices = prepare(bartviz.load("bart-tiny-en-de"), "CAN WE GO HOME NOW?").notices
+
+    def answer(_ticket: Any, request: Request) -> Record:
+        found = stand_in.record(request.text, kind="encoder")
+        given = notices if request.text.isupper() else ()
+        return replace(found, provenance=replace(found.provenance, notices=given))
+
+    answers.answer = answer
+    page = app()
+    page.text_area(key="text").input("CAN WE GO HOME NOW?")
+    page = press(press(page, "Run"), "Read it in lower case")
+    assert [request.text for request in answers.asked] == ["CAN WE GO HOME NOW?", "Can we go home now?"]
+    assert page.text_area(key="text").value == "Can we go home now?"
+    assert not [button for button in page.button if button.label == "Read it in lower case"]
 
 
 def test_the_empty_state_offers_an_example(app: App, answers: Answers) -> None:

@@ -1,0 +1,23 @@
+"""Texts in capitals as they are usually written."""
+
+from __future__ import annotations
+
+import pytest
+
+from bartviz.text.capitals import sentence_case
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("I WANT TO BUY A CAR.", "I want to buy a car."),
+        ("STOP! CAN I GO HOME? WE'RE LATE.", "Stop! Can I go home? We're late."),
+        ('"WHO AM I?" HE ASKED.', '"Who am I?" he asked.'),
+        ("ÜBER DIE STRASSE. 3 KATZEN", "Über die strasse. 3 katzen"),
+        ("나는 차를 산다", "나는 차를 산다"),
+        ("", ""),
+    ],
+)
+def test_a_text_in_capitals_is_read_as_it_is_usually_written(typed: str, read: str) -> None:
+    assert sentence_case(typed) == read
+    assert sentence_case(read) == read
