@@ -88,7 +88,7 @@ def test_what_a_button_chose_is_not_undone_by_the_closed_display(visit: Open, se
     page.get_by_role("radio", name="Expert").click()  # chosen there, it holds
     settle(page)
     page.keyboard.press("Escape")
-    go(page, "Masks")
+    go(page, "Hidden words (masks)")
     expect(page.get_by_text("About 0 and exactly 0.")).to_be_attached()
 
 

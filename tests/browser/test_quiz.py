@@ -100,7 +100,7 @@ def test_the_quiz_waits_while_other_pages_are_looked_at(visit: Open, server: str
     question = asked(5, 4)[0]
     option(page, 5, 0, question)
     expect(page.locator(".bv-score")).to_contain_text("1 of 1 correct")
-    go(page, "Masks")
+    go(page, "Hidden words (masks)")
     expect(page).to_have_url(re.compile("/masks"))
     settle(page)
     go(page, "Quiz")

@@ -122,7 +122,7 @@ def terms(names: Sequence[str], *, key: str) -> None:
         chips = [_chip(definitions[name], f"term-{key}-{number}", key) for number, name in enumerate(names)]
         shown = TERMS if at_least("intermediate") else 0
         first, more = ("".join(part) for part in (chips[:shown], chips[shown:]))
-        label = html.escape(_("Terms"))  # outside the f-string, where the message finder sees it
+        label = html.escape(_("Words explained"))  # outside the f-string, where the message finder sees it
         if more:
             summary = html.escape(plural("{count} more term", "{count} more terms", len(chips) - shown))
             more = f"<details class='bv-more-terms'><summary>{summary if first else label}</summary>{more}</details>"

@@ -1,0 +1,1 @@
+"""The glossary: every term that the pages explain, in one place."""

@@ -1,0 +1,33 @@
+"""What do these words mean? Every term that the pages use, to look up."""
+
+import pandas as pd
+import streamlit as st
+
+from bartviz.app.controls import show
+from bartviz.app.frame import levels, page
+from bartviz.features.glossary import parts
+from bartviz.language import _
+from bartviz.teaching.glossary import glossary
+
+
+def table() -> pd.DataFrame:
+    """Every term: its name, its definition, its formula in LaTeX and the word of the page that shows it best."""
+    terms = glossary()
+    rows = [
+        (terms[name].name, terms[name].text, terms[name].formula, terms[name].page) for name in parts.in_order(terms)
+    ]
+    return pd.DataFrame(rows, columns=["term", "definition", "formula", "page"])
+
+
+def main() -> None:
+    page.begin("glossary", needs_record=False)
+    st.html(parts.STYLE)
+    terms = glossary()
+    show.lead(_("{count} words of the field, each in a sentence or two.", count=len(terms)))
+    chosen = parts.choose(terms)
+    if chosen == parts.ALL:
+        parts.every(terms)
+    else:
+        parts.one(terms, chosen)
+    levels.explain("glossary")
+    show.downloads("glossary", table=table)

@@ -1,0 +1,79 @@
+"""The page of the glossary: every term, and one that is looked up with those that its definition uses."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from bartviz.app.frame import page_list
+from bartviz.features.glossary import parts
+from bartviz.features.glossary.page import table
+from bartviz.language import speaking
+from bartviz.teaching.glossary import Term, glossary
+from tests.support import visits
+from tests.support.pages import App
+
+
+def words(page: AppTest) -> str:
+    return html.unescape(visits.words(page))
+
+
+def test_every_term_is_there_in_alphabetical_order() -> None:
+    names = parts.in_order(glossary())
+    assert sorted(names) == sorted(glossary())
+    assert names == sorted(names, key=lambda name: (name.casefold(), name))
+    assert list(table()["term"]) == names
+
+
+def test_the_pages_of_the_terms_are_there() -> None:
+    assert {term.page for term in glossary().values() if not page_list.has(term.page)} == set()
+
+
+def test_what_a_definition_uses_is_found_as_whole_words_the_longest_first() -> None:
+    def term(name: str, text: str = "") -> Term:
+        return Term(name=name, text=text, page="heads")
+
+    terms = {
+        "attention": term("attention"),
+        "cross-attention": term("cross-attention", "Self-attention of two texts: each head of heads has weights."),
+        "self-attention": term("self-attention"),
+        "head": term("head"),
+        "weight": term("weight"),
+        "ad": term("ad"),
+    }
+    assert parts.related(terms, "cross-attention") == ["self-attention", "head", "weight"]
+    assert parts.related(terms, "ad") == []
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_cross_attention_leads_to_encoder_and_decoder(language: str) -> None:
+    with speaking(language):
+        uses = parts.related(glossary(), "cross-attention")
+    assert {"attention", "decoder", "encoder", "step"} <= set(uses)
+
+
+def test_all_terms_are_shown_until_one_is_chosen(app: App) -> None:
+    page = app("glossary", record=None)
+    assert not page.exception
+    assert all(term.text in words(page) for term in glossary().values())
+    page = app("glossary", record=None, term="cross-attention")
+    assert not page.exception
+    assert glossary()["cross-attention"].text in words(page)
+    assert glossary()["decoder"].text in words(page)
+    assert glossary()["beam"].text not in words(page)
+
+
+def test_a_term_that_is_not_there_is_said(app: App) -> None:
+    page = app("glossary", record=None, term="quark")
+    assert not page.exception
+    assert "“term=quark”, which is not available" in words(page)
+    assert all(term.text in words(page) for term in glossary().values())
+
+
+@pytest.mark.parametrize("level", ["beginner", "expert"])
+def test_formulas_are_for_those_who_want_them(app: App, level: str) -> None:
+    page = app("glossary", record=None, term="softmax", level=level)
+    formula = glossary()["softmax"].formula
+    assert any(formula in markdown.value for markdown in page.markdown) == (level == "expert")
