@@ -182,11 +182,9 @@ def _counted(attention: Attention, row: int, query: Tokens | None) -> str:
         may = _("To write {token}, the decoder may look at {seen:,} of {count:,} tokens.", **numbers)
         hidden = _("{token} itself is hidden.", token=token)
         if ahead > 1:
-            hidden = plural(
-                "{token} itself and the token after it are hidden.",
-                "{token} itself and the {count:,} tokens after it are hidden.",
-                ahead - 1,
-                token=token,
+            after = [quote(label) for label in attention.key.labels[all_ - ahead + 1 :]]
+            hidden = _(
+                "{token} itself is hidden, and so is what comes after it: {names}.", token=token, names=_begins(after)
             )
     else:
         may = _("{token} may look at {seen:,} of {count:,} tokens.", **numbers)
@@ -279,6 +277,13 @@ def listed(labels: Sequence[str], positions: Iterable[int]) -> str:
     """The tokens at these positions in a sentence, quoted: a full stop among them does not end it. Of a long list only
     the ends, and how many are between them."""
     return _ends([quote(labels[position]) for position in positions])
+
+
+def _begins(names: Sequence[str]) -> str:
+    """All names, or of many the first four, and how many more there are."""
+    if len(names) <= 5:
+        return ", ".join(names)
+    return _("{names} and {count} more", names=", ".join(names[:4]), count=len(names) - 4)
 
 
 def _ends(names: Sequence[str]) -> str:

@@ -187,7 +187,9 @@ class Square {
     canvas.onpointermove = (event) => {
       const place = at(event);
       if (!this.stroke && event.pointerType !== "touch") view.point(this, place);
-      canvas.style.cursor = place ? (view.paint ? "cell" : "pointer") : "default";
+      const cursor = view.paint ? "cell" : "pointer";
+      canvas.style.cursor =
+        place || (!view.paint && this.labelAt(...pointOn(canvas, event)) !== null) ? cursor : "default";
     };
     // The sentence on the cell that a finger has painted stays: a finger that is lifted points at nothing.
     canvas.onpointerleave = (event) => {
@@ -216,10 +218,11 @@ class Square {
         },
       });
     canvas.onclick = (event) => {
-      const place = at(event);
-      if (!place || view.paint) return;
-      sayTouched(view.root, { kind: this.kind, ...place });
-      view.choose(this, place.row);
+      const place = at(event),
+        row = place?.row ?? this.labelAt(...pointOn(canvas, event));
+      if (row === null || view.paint) return;
+      sayTouched(view.root, { kind: this.kind, row, ...place });
+      view.choose(this, row);
       view.point(this, place);
     };
     canvas.onkeydown = (event) => this.key(event);
@@ -291,6 +294,13 @@ class Square {
       row = Math.floor((y - top) / cell);
     const inside = row >= 0 && column >= 0 && row < this.rows.length && column < this.columns.length;
     return inside ? { row, column } : null;
+  }
+
+  /** The row whose label is there, or null. */
+  labelAt(x, y) {
+    const { left, top, cell } = this.view.place ?? {};
+    const row = Math.floor((y - top) / cell);
+    return x < left && row >= 0 && row < this.rows.length ? row : null;
   }
 
   draw() {
