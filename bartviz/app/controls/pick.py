@@ -193,9 +193,12 @@ def switch(label: str, *, key: str, default: bool = False, hint: str | None = No
     return value
 
 
-def kind(record: Record) -> Kind:
-    """One of the record's kinds of attention (URL ``kind``), at first that of the start page."""
+def kind(record: Record, counts: Mapping[Kind, int] | None = None) -> Kind:
+    """One of the record's kinds of attention (URL ``kind``), at first that of the start page. ``counts``: a number that
+    is written behind the name of each."""
     names: dict[str, str] = {kind: sentence_words.kind_alone(kind) for kind in record.kinds}
+    if counts is not None:
+        names = {kind: f"{name} ({counts[kind]})" for kind, name in zip(record.kinds, names.values(), strict=True)}
     chosen = one_of(_("Attention"), names, key="kind", default=start.kind_of(record))
     return next(kind for kind in record.kinds if kind == chosen)
 

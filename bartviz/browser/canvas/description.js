@@ -4,7 +4,7 @@
 import { capital, isolated } from "../shared/helpers.js";
 import { FAINTEST, MOST_LINES } from "./lines.js";
 import { cellSaid, keysSaid, nameOf, ofKeys, ofRows, rowsSaid, valueSaid } from "./numbers.js";
-import { weightOf } from "./state.js";
+import { isMasked, weightOf } from "./state.js";
 import { spoken } from "./text.js";
 
 /**
@@ -30,18 +30,12 @@ export function say(it) {
     at = it.hover;
   tip.hidden = !at || at.x === undefined || at.row === null || at.column === null;
   if (tip.hidden) return;
-  const value = () => valueSaid(meta, weight(at.row, at.column), masked(it, at.row, at.column));
+  const value = () => valueSaid(meta, weight(at.row, at.column), isMasked(it, at.row, at.column));
   it.$("tip-value").textContent = weight ? value() : "…";
   it.$("tip-said").textContent = `${isolated(meta.query[at.row])} → ${isolated(meta.key[at.column])}`;
   const right = at.x > it.plot.width * 0.6;
   tip.style.transform = `translate(${Math.round(at.x + (right ? -14 : 14))}px, ${Math.round(at.y + 14)}px)${right ? " translateX(-100%)" : ""}`;
 }
-
-/** @param {Canvas} it */
-const masked = (it, row, column) => Boolean(it.open && !it.open[row * it.meta.key.length + column]);
-/** @param {Canvas} it */
-const maskedWholly = (it, row) =>
-  Boolean(it.open) && !it.open.subarray(row * it.meta.key.length, (row + 1) * it.meta.key.length).some(Boolean);
 
 /** @param {Canvas} it */
 function sentence(it, weight) {
@@ -50,10 +44,10 @@ function sentence(it, weight) {
   if (at && at.row !== null && at.column !== null)
     return it.say("of_head", {
       name: nameOf(meta, it.choice),
-      said: cellSaid(meta, at.row, at.column, weight(at.row, at.column), masked(it, at.row, at.column)),
+      said: cellSaid(meta, at.row, at.column, weight(at.row, at.column), isMasked(it, at.row, at.column)),
     });
   const { rows, keys } = spoken(it);
-  const said = rowsSaid(meta, rows, ofRows(weight, meta.key.length, rows), (row) => maskedWholly(it, row));
+  const said = rowsSaid(meta, rows, ofRows(weight, meta.key.length, rows), (row, column) => isMasked(it, row, column));
   const less =
     it.choice.view === "lines" && it.leftOut > FAINTEST ? ` ${it.say("few_lines", { count: MOST_LINES })}` : "";
   if (!keys.length || meta.limit) return said + less;

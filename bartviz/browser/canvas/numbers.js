@@ -153,8 +153,9 @@ const NAMED = 4;
  * @param {string[]} labels
  */
 export function listed({ words }, labels) {
-  const names = labels.slice(0, NAMED).map(quoted).join(", ");
-  return labels.length > NAMED ? filled(words.listed, { names, count: labels.length - NAMED }) : names;
+  const shown = labels.length > NAMED + 1 ? NAMED : labels.length, // "and 1 more" is no shorter than its name
+    names = labels.slice(0, shown).map(quoted).join(", ");
+  return labels.length > shown ? filled(words.listed, { names, count: labels.length - shown }) : names;
 }
 
 /**
@@ -229,11 +230,12 @@ function apartSaid(meta, rows, { mean }) {
 }
 
 /**
- * One row or several in words: where they look most, and the sum and the mean where there are several.
+ * One row or several in words: where they look most, the sum and the mean where there are several, and what one row may
+ * not look at.
  * @param {Meta} meta
  * @param {number[]} rows
  * @param {Summed} weights
- * @param {(row: number) => boolean} masked
+ * @param {(row: number, column: number) => boolean} masked
  */
 export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
   const { words } = meta,
@@ -241,16 +243,19 @@ export function rowsSaid(meta, rows, { sum, mean }, masked = () => false) {
       meta,
       rows.map((row) => meta.query[row]),
     );
-  if (rows.every((row) => masked(row))) return filled(words.masked_wholly, { names });
+  const out = meta.key.filter((_, column) => rows.every((row) => masked(row, column)));
+  if (out.length === meta.key.length) return filled(words.masked_wholly, { names });
   if (meta.limit) return apartSaid(meta, rows, { sum, mean });
   const best = top(mean, 3).filter((column, place) => !place || mean[column] >= LEGIBLE);
-  if (rows.length === 1)
-    return ranked(
+  if (rows.length === 1) {
+    const said = ranked(
       words,
       "row",
       rowPlaces(meta, rows[0]),
       best.map((column) => `${tokenSaid(meta, "key", column)} (${weightSaid(meta, mean[column])})`),
     );
+    return out.length ? `${said} ${filled(words.out, { names: listed(meta, out) })}` : said;
+  }
   const part = (column) =>
     filled(words.rows_part, {
       key: meta.key[column],

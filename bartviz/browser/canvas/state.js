@@ -51,6 +51,14 @@ export function create(parentElement) {
 export const current = (it) => it.maps.get(mapNumber(it.meta.shape, it.choice)) ?? null;
 
 /**
+ * Whether a row may not look at a column.
+ * @param {Canvas} it
+ * @param {number} row
+ * @param {number} column
+ */
+export const isMasked = (it, row, column) => Boolean(it.open && !it.open[row * it.meta.key.length + column]);
+
+/**
  * (row, column) -> weight of what is shown, or difference of two; null while the exact map is pending.
  * @param {Canvas} it
  * @returns {Weight | null}

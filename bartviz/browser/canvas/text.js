@@ -4,7 +4,7 @@
 import { css } from "../shared/colors.js";
 import { clamp, make } from "../shared/helpers.js";
 import { listed, mapNumber, nameOf, ofKeys, ofRows, rowPlaces, shareOf, top, valueSaid } from "./numbers.js";
-import { current, weightOf } from "./state.js";
+import { current, isMasked, weightOf } from "./state.js";
 
 export const SIDES = { strip: null, "query-text": "query", "key-text": "key" };
 
@@ -66,7 +66,7 @@ export function drawTexts(it) {
     const of = fixed ?? side;
     fill(it, name, of);
     const values = of === "key" ? columns : given;
-    shade(it, name, of, values, of === "key" ? keys : rows);
+    shade(it, name, of, values, of === "key" ? keys : rows, of === "key" ? rows : []);
     if (values) it.shaded.push([name, of, values]);
   }
   titles(it, rows, keys, side);
@@ -91,8 +91,11 @@ export function bringForward(it) {
   }
 }
 
-/** @param {Canvas} it */
-function shade(it, name, side, values, framed) {
+/**
+ * @param {Canvas} it
+ * @param {number[]} rows from which what they may not look at is hatched
+ */
+function shade(it, name, side, values, framed, rows) {
   const most = values ? Math.max(...values) : 1,
     at = it.hover ?? it.cursor;
   const pointed =
@@ -107,7 +110,9 @@ function shade(it, name, side, values, framed) {
       chip.style.setProperty("--word", it.colors.bars[side][place] ?? "transparent");
       [chip.level, chip.paints] = [level, it.paints];
     }
-    const title = values ? valueSaid(it.meta, values[place]) : "",
+    const out = rows.length > 0 && rows.every((row) => isMasked(it, row, place));
+    if (chip.out !== out) chip.classList.toggle("out", (chip.out = out));
+    const title = values ? valueSaid(it.meta, values[place], out) : "",
       looks = `${framed.includes(place)} ${pointed === place}`;
     if (chip.title !== title) chip.title = title;
     if (chip.looks === looks) continue;
@@ -190,11 +195,7 @@ function fillTable(it, weight, whole) {
   });
   const heading = (text, scope) => Object.assign(make("th", "", text), { scope });
   const cell = (row, column) =>
-    it.open && !it.open[row * meta.key.length + column]
-      ? it.say("masked")
-      : weight
-        ? valueSaid(meta, weight(row, column))
-        : "";
+    isMasked(it, row, column) ? it.say("masked") : weight ? valueSaid(meta, weight(row, column)) : "";
   const rows = meta.query.map((text, row) => `${row} ${text}`),
     columns = meta.key.map((text, column) => `${column} ${text}`);
   const across = whole ? columns : it.rows.map((row) => rows[row]);

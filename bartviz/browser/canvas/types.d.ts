@@ -234,6 +234,7 @@ export interface Chip extends HTMLElement {
   level?: number;
   paints?: number;
   looks?: string;
+  out?: boolean;
 }
 
 /** What Streamlit calls a component with. */

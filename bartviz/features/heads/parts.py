@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -26,7 +26,7 @@ from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_
 from bartviz.drawing.colors import underline
 from bartviz.features.heads import parts_classic as classic
 from bartviz.language import _, mark, named, plural
-from bartviz.record.attention import Attention, Head
+from bartviz.record.attention import KINDS, Attention, Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
@@ -92,18 +92,13 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     widths = [1.4, 2.2, 0.8] if levels.at_least("intermediate") else [1.4, 2.6, 0.4]
     first, beside_it, second = st.columns(widths, vertical_alignment="center")
     with first:
-        kind = pick.kind(record)
+        counts = {each: math.prod(record.attention(each).shape[:2]) for each in record.kinds}
+        kind = pick.kind(record, counts)
     attention = record.attention(kind)
     is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
     if not is_classic and not page_hooks.current().leads():  # a lesson says itself what to do
         with beside_it:
-            heads = plural(
-                "The only {kind} head is a small part of the model that looks in its own way.",
-                "Each of the {count} {kind} heads is a small part of the model that looks in its own way.",
-                math.prod(attention.shape[:2]),
-                kind=sentence_words.before_noun(kind),
-            )
-            show.what_to_do(f"{heads} {_(TO_DO)}")
+            show.what_to_do(f"{_counted(kind, counts)} {_(TO_DO)}")
     with second:
         may = levels.at_least("intermediate") or is_classic
         asked = may and (st.toggle(_("Settings"), key="heads_settings", persist_state="session") or is_classic)
@@ -130,6 +125,24 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     what, seen = cast("What", what), cast("Views", seen)
     colors = pick.colors_of_words(record).sides(kind, reading)
     return Chosen(attention, layer, head, what, row, seen, rows, words, hide, divide, *how, colors), hero
+
+
+def _counted(kind: Kind, sizes: Mapping[Kind, int]) -> str:
+    """How many heads are shown, and of how many: the other kinds are behind the picker."""
+    values = {"kind": sentence_words.before_noun(kind), "all": sum(sizes.values())}
+    if len(sizes) == len(KINDS):
+        return plural(
+            "Of the model's {all} attention heads, here is the only {kind} head.",
+            "Of the model's {all} attention heads, here are the {count} {kind} heads. Each looks in its own way.",
+            sizes[kind],
+            **values,
+        )
+    return plural(
+        "The only {kind} head is a small part of the model that looks in its own way.",
+        "Each of the {count} {kind} heads is a small part of the model that looks in its own way.",
+        sizes[kind],
+        **values,
+    )
 
 
 def large(chosen: Chosen) -> Choice:

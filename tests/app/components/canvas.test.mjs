@@ -111,6 +111,10 @@ test("cells, rows and columns in words", () => {
     /fully masked/,
   );
   assert.equal(
+    numbers.rowsSaid(meta, [2], numbers.ofRows(weight, 3, [2]), (_, column) => column > 0),
+    "“c” (2) attends most to “x” (1.000). Masked: “y”, “z”.",
+  );
+  assert.equal(
     numbers.keysSaid(meta, [0], [0, 2], numbers.ofKeys(weight, 3, [0, 2])),
     "2 columns, “x”, “z”, together get 0.750 from “a” (0); mean of all rows 0.667.",
   );
@@ -122,6 +126,10 @@ test("a beginner reads shares instead of weights, sums and the rows of a matrix"
     two = numbers.ofRows(weight, 3, [0, 2]);
   assert.equal(numbers.cellSaid(plain, 1, 1, 0.75, false), "“b” looks at “y”: 75%");
   assert.equal(numbers.rowsSaid(plain, [1], one), "“b” looks most at “y” (75%), then at “x” (13%) and “z” (13%).");
+  assert.equal(
+    numbers.rowsSaid(plain, [1], one, (row, column) => row < column),
+    "“b” looks most at “y” (75%), then at “x” (13%) and “z” (13%). Hidden from it: “z”.",
+  );
   assert.equal(
     numbers.rowsSaid(plain, [0, 2], two),
     "2 rows, “a”, “c”, look most at “x” (75% on average), then at “y” (13% on average) and “z” (13% on average).",
@@ -157,7 +165,7 @@ test("a difference says where A looks more, where B does, and by how much", () =
   assert.equal(numbers.valueSaid(simple, -0.85), "A looks more, by 85 percentage points");
   assert.equal(numbers.valueSaid(apart, 0.9), "B looks more, by 0.900");
   assert.equal(numbers.valueSaid(simple, 0), "A and B look alike");
-  assert.equal(numbers.valueSaid(simple, 0, true), "masked");
+  assert.equal(numbers.valueSaid(simple, 0, true), "hidden");
   assert.equal(numbers.valueSaid(plain, 0.85), "85%");
 });
 
