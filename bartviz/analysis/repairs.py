@@ -19,7 +19,7 @@ from bartviz.analysis.masks import quote
 from bartviz.analysis.repair_columns import MARKS, Place, Said, rows_of
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import RecordError
-from bartviz.language import _, later, plural
+from bartviz.language import _, later, mark, plural
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
@@ -113,12 +113,15 @@ def notice(found: Repair) -> str:
     noised, said = found.noised, found.said
     gone = len({*noised.lost, *noised.moved})
     if not gone:
-        return _("Nothing was lost or moved here, so there is nothing to repair: draw again, or choose a longer text.")
+        return _("Nothing was lost or moved here, so there is nothing to repair.")
     right = [one for one in said if one.mark == "right"]
     parts = [_back(found.written.model.name, gone, right, bool(noised.lost))]
-    mistakes, more = ([one for one in said if one.mark == mark] for mark in ("wrong", "added"))
+    mistakes, more = ([one for one in said if one.mark == sign] for sign in ("wrong", "added"))
     if mistakes:
-        parts.append(_("its most confident mistake is {word} ({likely})", **_word(_surest(mistakes))))
+        wrong = mark("its most confident mistake is {word} ({likely})")
+        if len(mistakes) == 1:
+            wrong = mark("its one wrong word is {word} ({likely})")
+        parts.append(_(wrong, **_word(_surest(mistakes))))
     elif more:
         parts.append(_("it added {word} ({likely})", **_word(_surest(more))))
     touched = {*noised.lost, *noised.moved}
@@ -140,13 +143,13 @@ def _back(model: str, gone: int, back: Sequence[Said], lost: bool) -> str:
             model=model,
             back=len(back),
         )
-    said = plural(
-        "{model} put back {back} of {count} lost word",
-        "{model} put back {back} of {count} lost words",
-        gone,
-        model=model,
-        back=len(back),
-    )
+    if gone == 1:
+        said = _(
+            mark("{model} put back the lost word") if back else mark("{model} did not put back the lost word"),
+            model=model,
+        )
+    else:
+        said = _("{model} put back {back} of {count} lost words", model=model, back=len(back), count=gone)
     return _("{said}; it was surest of {word} ({likely})", said=said, **_word(_surest(back))) if back else said
 
 

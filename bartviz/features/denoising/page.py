@@ -16,6 +16,7 @@ from bartviz.language import _, mark
 AT_RANDOM = mark("The lost words are chosen at random.")
 MOVED = mark("The new order is chosen at random.")
 BY_HAND = mark("Touch a word to hide it, or a gap to bring its words back.")
+ONLY = mark("Touch a word to hide only that one, or a gap to bring its words back.")
 STYLE = Path(parts.__file__).with_name("style.css")
 
 
@@ -38,7 +39,7 @@ def main() -> None:
     touchable = hides and not page_hooks.current().leads()  # touches answer a lesson
     drawn = () if chosen.hidden is not None else (AT_RANDOM if hides else MOVED,)
     with told:
-        show.what_to_do(" ".join(_(said) for said in (*drawn, *((BY_HAND,) if touchable else ()))))
+        show.what_to_do(" ".join(_(said) for said in (*drawn, *((ONLY if drawn else BY_HAND,) if touchable else ()))))
     with button:
         draw_again(chosen, hides=hides)
     with picture:

@@ -142,9 +142,10 @@ def _numbers(word: str) -> tuple[int, ...]:
 
 def switch(chosen: Chosen, lost: Collection[int], word: str, count: int) -> None:
     """Hide the words of a chip that was touched, of ``count`` words, or show them again where they are ``lost``; one
-    word is always left."""
+    word is always left. The first word that is hidden by hand takes the place of those that were drawn at random."""
     touched = {one for one in _numbers(word) if one < count}
-    after = set(lost) - touched if touched <= set(lost) else set(lost) | touched
+    by_hand = set(lost) if chosen.hidden is not None else set()
+    after = set(lost) - touched if touched <= set(lost) else by_hand | touched
     if touched and len(after) < count:
         st.session_state[_BY_HAND] = chosen.draw, tuple(sorted(after))
 

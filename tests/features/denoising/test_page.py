@@ -137,6 +137,7 @@ def test_words_of_a_link_are_hidden_until_others_are_drawn(app: App) -> None:
     ("lost", "touched", "after"),
     [
         ({1}, "4", (1, 4)),
+        (set(), "4", (4,)),
         ({1, 2}, "1-2", ()),  # a gap of two words
         ({1, 2}, "2", (1,)),
         ({0, 1, 2, 3}, "4", None),  # one word is left
@@ -149,8 +150,18 @@ def test_a_touch_hides_a_word_and_shows_those_of_a_gap(
 ) -> None:
     held: dict[str, tuple[object, object]] = {}
     monkeypatch.setattr(st, "session_state", held)
-    switch(Chosen("small-bart", TEXT, "token masking", None, 2), lost, touched, 5)
+    switch(Chosen("small-bart", TEXT, "token masking", None, 2, tuple(sorted(lost))), lost, touched, 5)
     assert [hidden for _draw, hidden in held.values()] == ([] if after is None else [after])
+
+
+@pytest.mark.parametrize(("touched", "after"), [("4", (4,)), ("1-2", ()), ("2", (1,))])
+def test_the_first_word_hidden_by_hand_is_the_only_one_and_a_gap_can_be_opened(
+    monkeypatch: pytest.MonkeyPatch, touched: str, after: tuple[int, ...]
+) -> None:
+    held: dict[str, tuple[object, object]] = {}
+    monkeypatch.setattr(st, "session_state", held)
+    switch(Chosen("small-bart", TEXT, "token masking", None, 2), {1, 2}, touched, 5)
+    assert [hidden for _draw, hidden in held.values()] == [after]
 
 
 def test_what_was_shown_comes_again_only_after_all_else() -> None:
