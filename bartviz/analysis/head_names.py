@@ -67,7 +67,8 @@ _EXPLAINED: Mapping[str, str] = {
     "itself": mark("Words look mostly at themselves."),
     "same": mark("A word that can see the same word somewhere else looks mostly there."),
     "diagonal": mark(
-        "Words look mostly at the straight line from one corner of the map to the other: the texts are read in step."
+        "Words look mostly at the straight line from one corner of the map to the other, or one token beside it: the "
+        "texts are read in step."
     ),
     "first": mark("Words look mostly at the first token, whatever it is."),
     "special": mark("Words look mostly at special tokens such as <s>, which stand for no word."),

@@ -134,14 +134,14 @@ def notice(ribbons: Ribbons) -> str:
         return _("Follow one ribbon: “{below}” looks most at “{above}” ({weight:.2f}).", **pair)
     if ribbons.given:
         return _(
-            "Follow one ribbon: at the step of “{below}”, which was given, the model looked most at “{above}” "
+            "Follow one ribbon: at the step of “{below}”, which was given, this head looked most at “{above}” "
             "({weight:.2f}).",
             **pair,
         )
     if crossed:
         return _("Ribbons cross where the order of words differs: “{below}” looks at “{above}” ({weight:.2f}).", **pair)
     return _(
-        "Follow one ribbon: while “{below}” was written, the model looked most at “{above}” ({weight:.2f}).", **pair
+        "Follow one ribbon: while “{below}” was written, this head looked most at “{above}” ({weight:.2f}).", **pair
     )
 
 
@@ -268,10 +268,10 @@ def _simple_row(word: Word, row: Floats, columns: tuple[Word, ...], cross: bool,
             else _("{word} looks at many words, most at {looks}.", **pair)
         )
     if given:
-        return _("At the step of {word}, which was given, the model looked most at {looks}.", **pair)
+        return _("At the step of {word}, which was given, this head looked most at {looks}.", **pair)
     if row[best] >= CLEARLY:
-        return _("Before it wrote {word}, the model looked at {looks} more than at any other word.", **pair)
-    return _("Before it wrote {word}, the model looked at many words, most at {looks}.", **pair)
+        return _("Before the model wrote {word}, this head looked at {looks} more than at any other word.", **pair)
+    return _("Before the model wrote {word}, this head looked at many words, most at {looks}.", **pair)
 
 
 def _simple_column(word: Word, column: Floats, rows: tuple[Word, ...], cross: bool) -> str:
@@ -279,11 +279,9 @@ def _simple_column(word: Word, column: Floats, rows: tuple[Word, ...], cross: bo
     if not column.size or column[best] < LITTLE:
         return _("Hardly any word looked at {word}.", word=_quoted(word))
     pair = {"word": _quoted(word), "below": _quoted(rows[best])}
-    return (
-        _("The model looked at {word} most at the step of {below}.", **pair)
-        if cross
-        else _("{below} looks most at {word}.", **pair)
-    )
+    if not cross:
+        return _("{below} looks most at {word}.", **pair)
+    return _("This head gave {word} the largest share just before {below}.", **pair)
 
 
 def legend(ribbons: Ribbons) -> str:
@@ -296,7 +294,7 @@ def legend(ribbons: Ribbons) -> str:
     if ribbons.head.kind == "cross":
         return _(
             "The top row is the text that the model read; the bottom row is what it wrote. Ribbons show where one "
-            "small part of the model, an attention head, looked as it wrote each word."
+            "small part of the model, an attention head, looked for each word: the wider, the more."
         )
     return _(
         "The text that the model read, twice. Ribbons show where one of its attention heads looks from each word of "

@@ -107,13 +107,15 @@ def test_it_plays_once_by_itself_and_not_where_motion_is_unwanted(visit: Open, s
 def test_a_newcomer_is_led_on_by_three_taps(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/?level=beginner")
     sentence, task = page.locator(".ribbons .sentence"), page.locator(".ribbons .task")
-    expect(sentence).to_have_text("Touch “kaufen”: where did the model look?")
+    expect(sentence).to_have_text("Touch “kaufen”: where did this head look?")
     kaufen = page.locator(".ribbons .below .word", has_text="kaufen")
     gloss = "(word) => [getComputedStyle(word, '::after').content, getComputedStyle(word, '::after').visibility]"
     assert kaufen.evaluate(gloss) == ['"↑ buy"', "hidden"]
     kaufen.click()
     assert kaufen.evaluate(gloss) == ['"↑ buy"', "visible"]
-    expect(sentence).to_have_text("Before it wrote “kaufen”, the model looked at “buy” more than at any other word.")
+    expect(sentence).to_have_text(
+        "Before the model wrote “kaufen”, this head looked at “buy” more than at any other word."
+    )
     expect(task).to_have_text("Touch another one.")
     page.locator(".ribbons .below .word", has_text="Auto").click()
     expect(task).to_have_text("Now a sentence of your own: type it below.")

@@ -93,7 +93,8 @@ export function build(it) {
   it.segments = segmentsOf(it);
   $("source").replaceChildren(...it.segments.map(({ node }) => node));
   const letters = meta.source.reduce((sum, [text]) => sum + text.length, 0);
-  $("source").classList.toggle("short", letters <= 80);
+  it.short = letters <= 80;
+  $("source").classList.toggle("short", it.short);
   $("source").classList.toggle("long", letters > 200);
   it.chips = meta.reads.slice(meta.first).map(([label, special, joined], i) => {
     const node = make(
@@ -269,6 +270,9 @@ function makeRoom({ root, $ }) {
  */
 export function fit(it) {
   makeRoom(it);
+  const source = it.$("source");
+  source.classList.toggle("short", it.short);
+  if (source.scrollHeight > source.clientHeight + 2) source.classList.remove("short"); // smaller type, and all of it
   const width = frameWidth(it.$("film").clientWidth, lengthOf(it));
   it.root.style.setProperty("--frame", `${width}px`);
   const scrolls = it.root.classList.toggle("scrolls", width * lengthOf(it) > it.$("film").clientWidth + 1);

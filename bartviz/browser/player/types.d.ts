@@ -169,6 +169,7 @@ export interface Player extends Mounted<Parts> {
   place: Layout;
   labels: { reads: string[]; predicts: string[]; columns: string[] };
   hatch: CanvasPattern;
+  short: boolean; // whether the source text may be in large type
   segments: { node: HTMLElement; columns: number[] }[];
   chips: { node: HTMLElement; column: number }[];
   now: HTMLElement;

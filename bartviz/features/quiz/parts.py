@@ -254,7 +254,7 @@ def _picture(quiz: Quiz, question: Question) -> None:
         _TOUCH(key=_TOUCHED, data=told, on_touched_change=partial(_touched, quiz))
     if question.grids:
         show.note(
-            _("The wider a ribbon, the more one small part of the model, an attention head, looked there.")
+            _("The wider a ribbon, the more this attention head, one small part of the model, looked there.")
             if _has_ribbons(question)
             else _(READ_SO)
         )
@@ -320,7 +320,7 @@ def _feedback(quiz: Quiz, question: Question) -> None:
         st.html(_verdict("bv-said-wrong", _("Not quite:"), _says(question, taken[-1]), _("Try another one.")))
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))
     elif question.touch is not None:
-        st.html("<i hidden></i>")  # keeps the place of what will be said; how to answer is below the question
+        st.html(f"<p class='bv-awaited'>{html.escape(_('Your answer is judged here.'))}</p>")
     else:
         press = _("Or press its key, 1 to {count}.", count=len(question.options))
         show.note(_("Choose an answer."), keys=press)

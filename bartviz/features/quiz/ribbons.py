@@ -124,12 +124,12 @@ def _prompt(back: bool, wrote: bool) -> str:
     """The question; ``wrote``: the words below are the model's own output."""
     if back:
         return (
-            mark("Which of the words below was the model about to write when it looked at {high} most?")
+            mark("Which of the words below was the model about to write when this head looked at {high} most?")
             if wrote
             else mark("Which word below looks at {high} most?")
         )
     return (
-        mark("Before the model wrote {low}, which word in the top row did it look at most?")
+        mark("Before the model wrote {low}, which word in the top row did this head look at most?")
         if wrote
         else mark("Which word in the top row does {low} look at most?")
     )

@@ -43,7 +43,7 @@ def first_minute(record: Record, chosen: start.Ribbons) -> None:
     taps = [
         _("Touch a word of the lower line.")
         if word is None
-        else _("Touch “{word}”: where did the model look?", word=shown.below[word].text),
+        else _("Touch “{word}”: where did this head look?", word=shown.below[word].text),
         _("Touch another one."),
         _("Now the first lesson: it is below.")
         if record.seal != "unchanged"  # it is the visitor's own run
@@ -145,7 +145,7 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         query = next((link.query for link in links if link.to == "heads"), None)
         with st.container(key="look_inside"):  # looks like a button (first.css)
             page.link("heads", _("**Look inside this sentence**"), query)
-        show.note(_("Each attention head looks in its own way: see them all, with one enlarged."))
+        show.note(_("The model has many attention heads, and each looks in its own way: see where."))
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch", gap="small"):

@@ -247,10 +247,13 @@ test("a beginner sees no candidate twice, and reads the step without numbers of 
     ],
   );
   const simple = meta({ plain: true, steps: [twins] });
-  assert.equal(numbers.sentenceOf(simple, 0, [0.2, 0.7, 0.1]), "The model was unsure. It looked most at “car”.");
+  assert.equal(
+    numbers.sentenceOf(simple, 0, [0.2, 0.7, 0.1]),
+    "The model was unsure. The head shown looked most at “car”.",
+  );
   assert.equal(
     numbers.sentenceOf(simple, 0, [0.5, 0.2, 0.3]),
-    "The model was unsure. It looked most at special tokens, then at “car”.",
+    "The model was unsure. The head shown looked most at special tokens, then at “car”.",
   );
 });
 
