@@ -77,11 +77,19 @@ def draw() -> None:
                 _note(part.note)
 
 
+def reopens() -> bool:
+    """Whether the page has a file that any page opens again."""
+    return bool(_reopened(st.session_state.get(_OFFERED, {})))
+
+
+def _reopened(offered: _Offers) -> list[tuple[str, int]]:
+    return [(name, number) for name, part in _parts(offered) for number, file in enumerate(part.files) if file.reopens]
+
+
 def draw_reopened(note: str, *, key: str) -> None:
     """Of the page's files those that any page opens again, below a note; nothing where there are none."""
     offered: _Offers = st.session_state.get(_OFFERED, {})
-    found = [(name, number) for name, part in _parts(offered) for number, file in enumerate(part.files) if file.reopens]
-    if found:
+    if found := _reopened(offered):
         _note(note)
     for name, number in found:
         if len(found) > 1:

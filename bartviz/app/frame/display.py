@@ -22,13 +22,13 @@ _OTHERS = ":root:root { --bv-extras: initial; --bv-right: initial; --bv-status: 
 def draw(page: str) -> None:
     """The buttons with the choices that hold for every page, and the styles of large type and of the level.
 
-    ``page``: its word in the address. On the first, which has none, the other language is in sight.
+    ``page``: its word in the address. The button names the other language, for those who cannot read this one.
     ``--bv-extras: none`` leaves out of a picture what a beginner does not need."""
     large_type.draw(page)
     st.html(f"<style>{_OTHERS if levels.at_least('intermediate') else _BEGINNER}</style>")
-    if not page:  # elsewhere the page's own controls need the room
-        languages.offer()
-    with st.popover(_("Display"), key=display_fields.POPOVER, icon=":material/tune:", on_change="rerun"):
+    with st.popover(
+        f"{_('Display')} · {languages.others()}", key=display_fields.POPOVER, icon=":material/tune:", on_change="rerun"
+    ):
         levels.choose()
         languages.choose()
         large_type.toggle()

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bartviz.app import streamlit_internals
 from bartviz.app.controls import pick
-from bartviz.app.state import display_fields, url_state
+from bartviz.app.state import url_state
 from bartviz.language import LANGUAGES, _, follow
 
 KEY = "lang"
@@ -36,15 +36,9 @@ def choose() -> None:
     pick.one_of(_("Language"), LANGUAGES, key=KEY, default=of_browser())
 
 
-def offer() -> None:
-    """A button for each other language, with its own name."""
-    for code, name in LANGUAGES.items():
-        if code != spoken():
-            st.button(name, key=f"language_{code}", type="tertiary", on_click=_turn, args=(code,))
-
-
-def _turn(code: str) -> None:
-    display_fields.put(KEY, code)
+def others() -> str:
+    """The other languages, each by its own name."""
+    return " · ".join(name for code, name in LANGUAGES.items() if code != spoken())
 
 
 def spoken() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, overload
 
@@ -205,9 +205,7 @@ def begin(word: str, *, needs_record: bool = True) -> Record | None:
             opened_now = sidebar.opened()
             is_file = opened_now is not None and bool(opened_now.file)
             status(shown, older_target=sidebar.has_older_target(), refused=error is not None, opened=is_file)
-            if error is None and not is_file:
-                for label, remedy in sidebar.offers(shown).items():
-                    st.button(label, on_click=remedy)
+            _buttons(sidebar.offers(shown) if error is None and not is_file else {})
         opened.draw(run=entry.run)
     if shown is not None and entry.run and session.running() is None:
         if not page_hooks.current().leads():
@@ -256,12 +254,16 @@ def _report(error: BartvizError, record: Record | None) -> None:
     """The error of the last request: one sentence, and a button for each remedy."""
     st.error(show.plain(str(error)))
     with st.container(horizontal=True, gap="small"):
-        for label, remedy in sidebar.remedies(error).items():
-            st.button(label, on_click=remedy)
+        _buttons(sidebar.remedies(error))
         if error is first_record.error():
             st.button(_("Close"), on_click=session.forgive)
         elif record is not None:
             st.button(_("Back to the last result"), on_click=session.forgive)
+
+
+def _buttons(remedies: Mapping[str, Callable[[], None]]) -> None:
+    for label, remedy in remedies.items():
+        st.button(label, on_click=remedy)
 
 
 def _empty() -> None:

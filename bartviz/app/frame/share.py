@@ -16,7 +16,7 @@ from bartviz.app.components.link_field import link_field
 from bartviz.app.controls import export, show
 from bartviz.app.frame import page_hooks, settings, way_back
 from bartviz.app.state import url_state as addresses
-from bartviz.language import _
+from bartviz.language import _, mark
 from bartviz.serving import first_record, hosts
 
 if TYPE_CHECKING:
@@ -52,28 +52,36 @@ def draw(button: DeltaGenerator) -> None:
         address = link(with_text=with_text and not led)
         if not with_text:
             note = _("This link shows this page with the same settings, without your text.")
+        elif (led or _run()) and is_local(address):
+            note = _("This link contains your text.")
         elif led or _run():
             note = _(
                 "This link contains your text. Anyone who opens it sees this page with the same text and settings."
             )
         else:
             note = _("Every visit begins with this text and this model, so the link need not contain them.")
+        note_local(address, file=not led and export.reopens())  # first: who reads it last has sent the link already
+        if not led and is_local(address):
+            _file()
         show.note(note)
         link_field(address, key=f"{KEY}_link")
-        if is_local(address):
-            note_local(address)
-        else:
+        if not is_local(address):
             scan(address, key=KEY)
         if with_text:
             settings.long_link()
-        if not led:
-            export.draw_reopened(
-                _(
-                    "Or as a file with all texts and numbers. Open it under More, From a file, in the sidebar (on a "
-                    "phone: Menu), or drop it on a page."
-                ),
-                key=f"{KEY}_file",
-            )
+        if not led and not is_local(address):
+            _file()
+
+
+def _file() -> None:
+    """What any page opens again, to be saved; nothing where the page has none."""
+    export.draw_reopened(
+        _(
+            "Or as a file with all texts and numbers. Open it under More, From a file, in the sidebar (on a "
+            "phone: Menu), or drop it on a page."
+        ),
+        key=f"{KEY}_file",
+    )
 
 
 def scan(address: str, *, key: str) -> None:
@@ -116,15 +124,20 @@ def is_local(address: str) -> bool:
     return hosts.is_local(urlsplit(address).hostname or "")
 
 
-def note_local(address: str) -> None:
-    """Advice where only this computer can open the address."""
-    if is_local(address):
-        show.note(
-            _(
-                "Only this computer can open this address. To let others in, start the app with bartviz app "
-                "--share and open the address that it prints."
-            )
+def note_local(address: str, *, file: bool = False) -> None:
+    """Advice where only this computer can open the address; ``file``: there is a file to send instead."""
+    if not is_local(address):
+        return
+    said = mark(
+        "Only this computer can open this address. To let others in, start the app with bartviz app --share and open "
+        "the address that it prints."
+    )
+    if file:
+        said = mark(
+            "Only this computer can open this address. Send the file below to somebody else; or, to let a whole class "
+            "in, start the app with bartviz app --share and open the address that it prints."
         )
+    show.note(_(said))
 
 
 def missing() -> None:

@@ -82,7 +82,7 @@ def facts(record: Record) -> list[str]:
     parts = [sizes]
     if record.provenance.seconds > 0:
         parts.append(_("{seconds:.2f} s", seconds=record.provenance.seconds))
-    parts.append(_("{size:.1f} MB of attention", size=record.nbytes / 1e6))
+    parts.append(_("{size:.1f} MB in memory", size=record.nbytes / 1e6))
     return [*parts, self_check(record)]
 
 
@@ -103,7 +103,7 @@ def self_check(record: Record) -> str:
 
 
 def _scope(record: Record) -> str:
-    """The part that was compared with the kernel's output: ``all 12 layers, one head and 64 of 300 rows in each``."""
+    """The part that was compared with the kernel's output, such as ``all 12 attention layers, one head in each``."""
     layers, whole, seen, rows = 0, True, 1, 1
     for attention in map(record.attention, record.kinds):
         if attention.sample is not None:
@@ -114,13 +114,15 @@ def _scope(record: Record) -> str:
                 seen, rows = part, attention.shape[2]
     if seen < rows:
         message = (
-            mark("all {layers} layers, every head, {seen} of {rows} rows")
+            mark("all {layers} attention layers, every head, {seen} of {rows} rows")
             if whole
-            else mark("all {layers} layers, one head and {seen} of {rows} rows in each")
+            else mark("all {layers} attention layers, one head and {seen} of {rows} rows in each")
         )
         return _(message, layers=layers, seen=seen, rows=rows)
     return _(
-        mark("all {layers} layers, every head") if whole else mark("all {layers} layers, one head in each"),
+        mark("all {layers} attention layers, every head")
+        if whole
+        else mark("all {layers} attention layers, one head in each"),
         layers=layers,
     )
 

@@ -154,20 +154,22 @@ def test_the_self_check_in_one_line(record: Record, tmp_path: Path) -> None:
     assert self_check(record) == "not checked: nothing to compare with"
     model = bartviz.load("bart-tiny-en-de")
     real = bartviz.capture(model, "I want to buy a car.")
-    assert self_check(real) == "checked when it was made: all 12 layers, one head in each"
+    assert self_check(real) == "checked when it was made: all 12 attention layers, one head in each"
     whole = bartviz.capture(model, "I want to buy a car.", values=True)
-    assert self_check(whole) == "checked when it was made: all 12 layers, every head"
+    assert self_check(whole) == "checked when it was made: all 12 attention layers, every head"
     sample = whole.attention("cross").sample
     assert sample is not None
     fewer = replace(sample, heads=sample.heads[:, :1], output=sample.output[:, :1])
     partly = replace(whole, cross=replace(whole.attention("cross"), sample=fewer))
-    assert self_check(partly) == "checked when it was made: all 12 layers, one head in each"
+    assert self_check(partly) == "checked when it was made: all 12 attention layers, one head in each"
     long = bartviz.capture(model, "I want to buy a car. " * 14, target="Ich will ein Auto kaufen.")
     rows = len(long.source)
-    assert self_check(long) == f"checked when it was made: all 12 layers, one head and 64 of {rows} rows in each"
+    assert (
+        self_check(long) == f"checked when it was made: all 12 attention layers, one head and 64 of {rows} rows in each"
+    )
     real.save(tmp_path / "x.safetensors")
     again = bartviz.open(tmp_path / "x.safetensors")
-    said = "checked when it was opened: all 12 layers, one head in each; unchanged since it was saved"
+    said = "checked when it was opened: all 12 attention layers, one head in each; unchanged since it was saved"
     assert self_check(again) == said
     data = bytearray((tmp_path / "x.safetensors").read_bytes())
     data[-1] ^= 1
@@ -182,7 +184,7 @@ def test_the_facts_of_a_record(record: Record) -> None:
     encoder = stand_in.record(kind="encoder")
     assert facts(encoder)[0] == "9 tokens"
     assert facts(stand_in.record(("Hi",)))[0] == "1 token in, 9 out"
-    assert facts(record)[2] == f"{record.nbytes / 1e6:.1f} MB of attention"
+    assert facts(record)[2] == f"{record.nbytes / 1e6:.1f} MB in memory"
 
 
 @pytest.mark.some("heads", "abc")
