@@ -141,6 +141,21 @@ def test_in_a_low_window_the_ways_on_are_in_sight_below_the_picture(visit: Open,
     expect(page.locator(".st-key-own_text input")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize(
+    "text", ["The old man repairs his bicycle in the garden.", "My brother reads a new book in bed."]
+)
+def test_lines_that_do_not_fit_begin_at_their_first_words(visit: Open, shipped: str, text: str) -> None:
+    """A line a little too long for letters of the least size once hid its beginning, and nothing brought it back."""
+    page = visit(f"{shipped}/?level=beginner&text={text.replace(' ', '+')}", size=(390, 844))
+    expect(word(page, "above", 0)).to_have_text(text.split(maxsplit=1)[0])
+    left = page.locator(".ribbons .pan").bounding_box()
+    assert left is not None
+    for line in ("above", "below"):
+        box = word(page, line, 0).bounding_box()
+        assert box is not None
+        assert box["x"] >= left["x"]
+
+
 def test_on_a_phone_the_first_lesson_is_in_sight_below_the_picture(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/?level=beginner", size=(390, 844))
     lesson, word = page.get_by_role("button", name="The first lesson"), page.locator(".ribbons .below .word").nth(4)

@@ -178,11 +178,13 @@ class View {
     const lines = Object.values(this.words)
       .map((words) => words[0]?.parentElement)
       .filter(Boolean);
-    const scale = Math.min(1, ...lines.map((line) => line.clientWidth / line.scrollWidth));
-    const long = scale <= SMALLEST;
+    const fitting = () => Math.min(1, ...lines.map((line) => line.clientWidth / line.scrollWidth));
+    const scale = fitting();
+    if (scale < 1) style.setProperty("--fit", (0.98 * scale).toFixed(3));
+    const long = scale <= SMALLEST || (scale < 1 && fitting() < 1); // no letter is lower than the least size of the style
     classList.remove("measured");
     classList.toggle("long", long);
-    if (scale < 1) style.setProperty("--fit", long ? LONG : (0.98 * scale).toFixed(3));
+    if (long) style.setProperty("--fit", LONG);
     if (long && !this.long) this.center(this.words.above[0]); // a line from right to left begins at its right end
     this.long = long;
   }
