@@ -294,7 +294,7 @@ def legend(ribbons: Ribbons) -> str:
     if ribbons.head.kind == "cross":
         return _(
             "The top row is the text that the model read; the bottom row is what it wrote. Ribbons show where one "
-            "small part of the model, an attention head, looked for each word: the wider, the more."
+            "small part of the model, an attention head, looked as each word was written: the wider, the more."
         )
     return _(
         "The text that the model read, twice. Ribbons show where one of its attention heads looks from each word of "

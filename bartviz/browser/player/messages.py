@@ -238,7 +238,7 @@ def _steps() -> Words:
         "looked_special": _("{said}, looking most at special tokens ({special}), then at {text} ({mass})."),
         "looked_plain": _("{said} The head shown looked most at {text}."),
         "looked_words": _("{said} The head shown looked most at special tokens, then at {text}."),
-        "reading_plain": _("Each row shows where the model looked when it wrote the word on the left."),
+        "reading_plain": _("Each row shows where this head looked before the word on the left was written."),
         "cell_plain": _("To write “{predicts}” it looked at “{column}” with {weight}."),
         "stopped": _("Stopped: {stopped}."),
         "reading": _("Row {row} reads “{reads}” and predicts “{predicts}”. It attends to the columns."),
