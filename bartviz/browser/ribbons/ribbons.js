@@ -9,10 +9,11 @@ import { onLight, sayTouched } from "../shared/touched.js";
 const PACE = 3000; // milliseconds for each word while it plays
 const WAIT = 5000; // milliseconds until it begins by itself: what stands above it has been read
 const WIDEST = 26; // pixels of a ribbon of weight 1
+const STEPS = 24; // of the sides of a ribbon
 const SMALLEST = 0.62; // of the letters' size, for a line that is to fit
 const LONG = 0.8; // of the letters' size, for lines that are moved sideways
 
-/** Ribbons as polygons with curved sides: each takes a share of its chips' edges in proportion to its weight.
+/** Ribbons as polygons: each takes a share of its chips' edges in proportion to its weight.
  *  edges [[t, s, w]]; above, below: boxes {x, width, y} where the ribbons leave and arrive. -> [{t, s, path}] */
 export function shape(edges, above, below) {
   const place = (boxes, end, other) => {
@@ -32,15 +33,29 @@ export function shape(edges, above, below) {
   const tops = place(above, 1, 0),
     bottoms = place(below, 0, 1);
   return edges.map((edge) => {
-    const [a, b, top] = tops.get(edge),
-      [c, d, bottom] = bottoms.get(edge),
-      middle = (top + bottom) / 2;
-    const n = (value) => value.toFixed(1);
-    const path =
-      `M${n(a)},${n(top)} C${n(a)},${n(middle)} ${n(c)},${n(middle)} ${n(c)},${n(bottom)} ` +
-      `L${n(d)},${n(bottom)} C${n(d)},${n(middle)} ${n(b)},${n(middle)} ${n(b)},${n(top)} Z`;
-    return { t: edge[0], s: edge[1], path };
+    const left = [],
+      right = [];
+    for (let at = 0; at <= STEPS; at += 1) {
+      const [x, y, across, along] = crossSection(tops.get(edge), bottoms.get(edge), at / STEPS);
+      left.push(`${(x - across).toFixed(1)},${(y + along).toFixed(1)}`);
+      right.unshift(`${(x + across).toFixed(1)},${(y - along).toFixed(1)}`);
+    }
+    return { t: edge[0], s: edge[1], path: `M${[...left, ...right].join(" L")} Z` };
   });
+}
+
+/** A place on the middle of a ribbon, `way` of 0 to 1 down, and how far its right side is from there, to the right and
+ *  up: at right angles to the middle, so that a slanted ribbon is as wide as an upright one. */
+function crossSection([a, b, top], [c, d, bottom], way) {
+  const [from, to] = [(a + b) / 2, (c + d) / 2],
+    left = 1 - way;
+  const x = from + (to - from) * way * way * (3 - 2 * way), // upright at both ends
+    y = top + (bottom - top) * (1.5 * left * way + way ** 3);
+  const dx = 6 * (to - from) * left * way,
+    dy = 1.5 * (bottom - top) * (left * left + way * way),
+    long = Math.hypot(dx, dy) || 1;
+  const half = (b - a + (d - c - b + a) * way) / 2;
+  return [x, y, (half * dy) / long, (half * dx) / long];
 }
 
 /** The word that an arrow key moves to: left and right along a line (`backwards`: it is

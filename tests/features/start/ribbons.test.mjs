@@ -4,13 +4,38 @@ import { test } from "node:test";
 import { neighbour, shape } from "../../../bartviz/browser/ribbons/ribbons.js";
 import { isDark } from "../../../bartviz/app/components/theme/theme.js";
 
-const numbers = (path) => path.match(/-?\d+(\.\d+)?/g).map(Number);
+const points = (path) => path.match(/-?[\d.]+,-?[\d.]+/g).map((point) => point.split(",").map(Number));
 
 test("a single ribbon joins the middles of its chips, 26 pixels wide at weight 1", () => {
   const [ribbon] = shape([[0, 0, 1]], [{ x: 0, width: 100, y: 10 }], [{ x: 200, width: 60, y: 110 }]);
   assert.deepEqual([ribbon.t, ribbon.s], [0, 0]);
-  // M left,top  C ... left,bottom  L right,bottom  C ... right,top
-  assert.deepEqual(numbers(ribbon.path), [37, 10, 37, 60, 217, 60, 217, 110, 243, 110, 243, 60, 63, 60, 63, 10]);
+  const corners = points(ribbon.path),
+    last = corners.length / 2;
+  assert.deepEqual(
+    [corners[0], corners.at(-1)],
+    [
+      [37, 10],
+      [63, 10],
+    ],
+  );
+  assert.deepEqual(
+    [corners[last - 1], corners[last]],
+    [
+      [217, 110],
+      [243, 110],
+    ],
+  );
+});
+
+test("a slanted ribbon is as wide as an upright one, all the way", () => {
+  for (const x of [0, 40, 200]) {
+    const [ribbon] = shape([[0, 0, 1]], [{ x: 0, width: 100, y: 0 }], [{ x, width: 100, y: 200 }]);
+    const corners = points(ribbon.path);
+    for (let at = 0; at < corners.length / 2; at += 1) {
+      const [[x1, y1], [x2, y2]] = [corners[at], corners[corners.length - 1 - at]];
+      assert.ok(Math.abs(Math.hypot(x2 - x1, y2 - y1) - 26) < 0.2, `${x}: ${at}`);
+    }
+  }
 });
 
 test("ribbons of one chip stand beside each other in the order of their other ends, and never wider than the chip", () => {
@@ -23,10 +48,11 @@ test("ribbons of one chip stand beside each other in the order of their other en
     { x: 100, width: 50, y: 0 },
   ];
   const [second, first] = shape(edges, above, [{ x: 50, width: 20, y: 100 }]);
-  const left = numbers(first.path)[6],
-    join = numbers(first.path)[8],
-    again = numbers(second.path)[6],
-    right = numbers(second.path)[8];
+  const below = (ribbon) => {
+    const corners = points(ribbon.path);
+    return [corners[corners.length / 2 - 1][0], corners[corners.length / 2][0]];
+  };
+  const [[left, join], [again, right]] = [below(first), below(second)];
   assert.equal(join, again);
   assert.ok(left >= 50 && right <= 70, `${left} to ${right}`);
   assert.ok(Math.abs(right - left - 0.92 * 20) < 0.11);
