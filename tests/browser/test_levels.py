@@ -14,7 +14,7 @@ from scripts.serving import ROOT, served
 from scripts.settled import settle
 from tests.browser.conftest import Open, go
 
-BEGINNER = "Each row looks at the columns."
+BEGINNER = "Rows look at columns."
 EXPERT = "What a map cannot say."
 WHOLE = """node => {
   const box = node.getBoundingClientRect();

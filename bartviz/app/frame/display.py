@@ -27,7 +27,10 @@ def draw(page: str) -> None:
     large_type.draw(page)
     st.html(f"<style>{_OTHERS if levels.at_least('intermediate') else _BEGINNER}</style>")
     with st.popover(
-        f"{_('Display')} · {languages.others()}", key=display_fields.POPOVER, icon=":material/tune:", on_change="rerun"
+        f"{_('Display')} · {languages.others()}",
+        key=display_fields.POPOVER,
+        icon=":material/language:",
+        on_change="rerun",
     ):
         levels.choose()
         languages.choose()

@@ -20,8 +20,8 @@ def _live() -> None:
     """The network that learns in the browser."""
     show.lead(
         _(
-            "This network starts with random numbers, so its heads look anywhere. Guess which cells will stand out, "
-            "then start the training and watch the heads find their jobs."
+            "This network starts with random numbers, so where its heads look means nothing yet. Guess "
+            "which cells will stand out, then start the training and watch the heads find their jobs."
         )
     )
     task = parts.task()

@@ -61,15 +61,15 @@ def _shift(contrast: distance.Contrast) -> str:
         (
             contrast.late,
             mark(
-                "In {count} of {rows} rows (special tokens aside), head B looks where head A looked one row "
-                "earlier: it is one word behind."
+                "Head B is one word behind: in {count} of {rows} rows (special tokens aside) it looks where head A "
+                "looked one row earlier."
             ),
         ),
         (
             contrast.early,
             mark(
-                "In {count} of {rows} rows (special tokens aside), head A looks where head B looked one row "
-                "earlier: it is one word behind."
+                "Head A is one word behind: in {count} of {rows} rows (special tokens aside) it looks where head B "
+                "looked one row earlier."
             ),
         ),
     ):
@@ -178,7 +178,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, 
             between = chosen.b.other or chosen.waits  # texts or models, which the pickers do not name
             message = mark("{letter}: {head}, {habit}") if between else mark("{letter}: {habit}")
             if found is not None and found.measure == "alignment" and not between:
-                message = mark("{letter}: {habit}, translations of each other or not")
+                message = mark("{letter}: {habit} (a link need not be a translation)")
             called = _(message, habit=habit, **said)
             show.note(called, explains=None if found is None else (habit, found.explained))
     name, several = f"compare_{letter}", (f"chosen_row_{letter}", f"chosen_column_{letter}")

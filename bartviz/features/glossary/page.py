@@ -25,9 +25,8 @@ def main() -> None:
     terms = glossary()
     show.lead(_("{count} words of the field, each in a sentence or two.", count=len(terms)))
     chosen = parts.choose(terms)
-    if chosen == parts.ALL:
-        parts.every(terms)
-    else:
+    if chosen != parts.ALL:
         parts.one(terms, chosen)
+    parts.every(terms)
     levels.explain("glossary")
     show.downloads("glossary", table=table)

@@ -66,6 +66,7 @@ def one(terms: Mapping[str, Term], name: str) -> None:
 
 def every(terms: Mapping[str, Term]) -> None:
     """All terms with their definitions."""
+    st.subheader(_("All words"), anchor=False)
     st.html(_listed([terms[name] for name in in_order(terms)]))
 
 

@@ -74,7 +74,9 @@ def payload(record: Record, columns: tuple[Column, ...], *, plain: bool = False)
             }
             for column in columns
         ],
-        "bridge": _("The states of the source text go to every layer of the decoder.") if len(columns) > 1 else "",
+        "bridge": _("The states of the source text go to the cross-attention of every decoder layer.")
+        if len(columns) > 1
+        else "",
         "out": _("Output"),
         "label": _("Map of the model"),
     }

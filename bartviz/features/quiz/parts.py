@@ -320,7 +320,7 @@ def _feedback(quiz: Quiz, question: Question) -> None:
         st.html(_verdict("bv-said-wrong", _("Not quite:"), _says(question, taken[-1]), _("Try another one.")))
         st.button(_("Show the answer"), key=f"quiz_show_{index}", type="tertiary", on_click=_show, args=(quiz, index))
     elif question.touch is not None:
-        st.html(f"<p class='bv-awaited'>{html.escape(_('Your answer is judged here.'))}</p>")
+        st.html(f"<p class='bv-awaited'>{html.escape(_('Here you will see whether you are right.'))}</p>")
     else:
         press = _("Or press its key, 1 to {count}.", count=len(question.options))
         show.note(_("Choose an answer."), keys=press)

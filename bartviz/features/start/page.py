@@ -145,7 +145,7 @@ def cards(record: Record | None, head: Head | None = None) -> None:
         query = next((link.query for link in links if link.to == "heads"), None)
         with st.container(key="look_inside"):  # looks like a button (first.css)
             page.link("heads", _("**Look inside this sentence**"), query)
-        show.note(_("The model has many attention heads, and each looks in its own way: see where."))
+        show.note(_("The model has many attention heads, and each looks in its own way. See where."))
         if record is not None and record.steps:
             page.link("decoding", _("How was each word chosen?"))
     with own.container(border=True, height="stretch", gap="small"):

@@ -94,8 +94,8 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
         if not number:
             return said
         means = _(
-            "{token} has a probability of {share}. “{number}” means that without that word it is about {times} times "
-            "less likely, {left}.",
+            "“{number}” at a word: if that word is hidden, the probability of {token} is divided by about {times}, "
+            "from {share} to {left}.",
             token=token,
             share=percent(whole),
             number=number,
@@ -103,7 +103,11 @@ def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> st
             left=percent(whole / _times(number)),
         )
         if half := halved(number):
-            less = _("The scale is compressed: a bar half as tall stands for about {half}.", half=half)
+            less = _(
+                "The scale is compressed: a bar half as tall stands for about {half}, which applied twice is {number}.",
+                half=half,
+                number=number,
+            )
             means = f"{means} {less}"
         return f"{said} {means}"
     return _("The taller a word's bar, the more it speaks for {token}.", token=token)

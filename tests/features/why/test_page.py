@@ -362,8 +362,8 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
         *("÷4.0", "÷1.1", "÷40", "÷1,000")
     ]
     means = (
-        "“a” has a probability of 90%. “÷15” means that without that word it is about 15 times less likely, 6.0%. The "
-        "scale is compressed: a bar half as tall stands for about ÷3.9."
+        "“÷15” at a word: if that word is hidden, the probability of “a” is divided by about 15, from 90% to 6.0%. The "
+        "scale is compressed: a bar half as tall stands for about ÷3.9, which applied twice is ÷15."
     )
     assert told == f"{hidden} {means}"
     assert (
