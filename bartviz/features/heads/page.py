@@ -28,7 +28,7 @@ def main() -> None:
         parts.note(record, chosen, shown)
     parts.roads_from(record, chosen, choice)
     parts.numbers(shown, choice)
-    levels.explain("heads")
+    levels.explain("heads", how=parts.habit(record, chosen))
     show.downloads(
         "heads",
         table=lambda: analysis.table(shown),

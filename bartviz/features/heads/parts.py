@@ -187,6 +187,12 @@ def role(record: Record, chosen: Chosen) -> head_names.Name | None:
     return head_names.name(measured, chosen.layer, chosen.head)
 
 
+def habit(record: Record, chosen: Chosen) -> str:
+    """What the name of the head means, as a paragraph; empty for one that has none."""
+    found = role(record, chosen)
+    return "" if found is None else f"**{show.plain(found.title)}:** {show.plain(found.explained)}"
+
+
 def notice(record: Record, chosen: Chosen, shown: head_view.View) -> tuple[str, tuple[str, str] | None]:
     """One sentence on what is shown, and a term in it with its definition: of a head that has a habit what it does, for
     a beginner in words, else as its name with the score."""

@@ -163,7 +163,7 @@ def _titles(one: Subject, axis: str, gutter: float, widest: int, deepest: int, d
         else _("{count:,.1f} M parameters", count=total / 1e6)
     )
     top = deepest - 0.4
-    small = "<br><span style='font-size:11px'>"  # three fit side by side on a phone
+    small = "<br><span style='font-size:0.79em'>"  # three fit side by side on a phone
     yield {
         "text": f"<b>{theme.escape(one.sizes.family.title)}</b>"
         f"{small}{theme.escape(_brief(one.name))}</span>{small}{said}</span>",

@@ -67,6 +67,10 @@ def test_the_sentence_says_what_a_head_does_where_that_has_a_name(record: Record
                 assert f"Cross L{layer}H{head}, “{given.title}” {given.score:.2f}: " in said
             assert f"'>{given.alone if level == 'beginner' else given.title}</dfn>" in words(app)
             assert given.explained in said
+            paragraphs = "\n\n".join(part.value for part in app.markdown)
+            assert f"**{given.title}:** {given.explained}" in paragraphs.replace(
+                "\\", ""
+            )  # for those who point at nothing
     monkeypatch.setattr(ui, "MEASURED", 0)
     assert f"Head {head} of layer {layer}: " in words(
         opened(record, kind="cross", layer=str(layer), head=str(head), level="beginner")
