@@ -125,7 +125,7 @@ def test_the_place_is_found_again_after_another_page(server: str, visit: Open) -
     expect(page).to_have_url(re.compile("step=9"))
     go(page, "Start")
     expect(page.locator(".player")).to_have_count(0)
-    go(page, "How each word is chosen (decoding)")
+    go(page, "Choosing words (decoding)")
     counter(page, 9)
 
 

@@ -324,7 +324,7 @@ def test_a_drawn_text_keeps_its_temperature_and_leads_back(shipped: str, visit: 
         expect(page).to_have_url(re.compile(rf"[?&]{name}(&|$)"))
     expect(degrees).to_have_text("2.0")
     go(page, "Heads")
-    go(page, "How each word is chosen (decoding)")
+    go(page, "Choosing words (decoding)")
     expect(degrees).to_have_text("2.0")
     back.click()
     expect(page).not_to_have_url(re.compile("search|temperature|seed"))

@@ -44,7 +44,7 @@ def test_a_visit_from_text_to_file(visit: Open, shipped: str) -> None:
     expect(page.locator(".ribbons .above")).to_contain_text("weather")
     go(page, "Heads")
     page.get_by_text("checked when it was made").wait_for()
-    go(page, "How each word is chosen (decoding)")
+    go(page, "Choosing words (decoding)")
     page.locator(".player").first.wait_for()
     go(page, "Parameters")
     go(page, "Hidden words (masks)")
@@ -57,7 +57,7 @@ def test_hostile_text_stays_text_on_every_page(text: str, visit: Open, shipped: 
     page = visit(f"{shipped}/?level=expert")
     page.on("dialog", lambda dialog: pytest.fail(f"a script ran: {dialog.message}"))
     run(page, text)
-    for name in ("Hidden words (masks)", "Heads", "How each word is chosen (decoding)", "Start"):
+    for name in ("Hidden words (masks)", "Heads", "Choosing words (decoding)", "Start"):
         go(page, name)
         expect(page.get_by_text("checked when it was made")).to_be_visible()
         assert page.locator("img[src='x']").count() == 0

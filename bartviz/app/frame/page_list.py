@@ -47,7 +47,7 @@ SECTIONS: tuple[Section, ...] = (
             Page("lessons", mark("Lessons"), mark("Which lesson should I start with?"), run=False),
             Page("quiz", mark("Quiz"), mark("Quiz: what have you understood?")),
             Page("pitfalls", mark("Pitfalls"), mark("Pitfalls: how can attention fool us?")),
-            Page("textbook", mark("True or false? (textbook)"), mark("Textbook statements: which are true?")),
+            Page("textbook", mark("Textbook claims"), mark("Textbook statements: which are true?")),
             Page("glossary", mark("Glossary"), mark("Glossary: what do these words mean?"), run=False),
         ),
     ),
@@ -55,8 +55,8 @@ SECTIONS: tuple[Section, ...] = (
         mark("Look"),
         (
             Page("heads", mark("Heads"), mark("Where does each head look?")),
-            Page("decoding", mark("How each word is chosen (decoding)"), mark("Decoding: how is each word chosen?")),
-            Page("alignment", mark("Which word became which (alignment)"), mark("Alignment: which word became which?")),
+            Page("decoding", mark("Choosing words (decoding)"), mark("Decoding: how is each word chosen?")),
+            Page("alignment", mark("Word links (alignment)"), mark("Alignment: which word became which?")),
             Page(
                 "side",
                 mark("BERT and BART side by side"),
@@ -69,7 +69,7 @@ SECTIONS: tuple[Section, ...] = (
         mark("How it works"),
         (
             Page("map", mark("Map"), mark("Map: what happens between the text and the word?"), weights=False),
-            Page("inputs", mark("What the model reads (inputs)"), mark("Inputs: what does the model get to read?")),
+            Page("inputs", mark("Inputs"), mark("Inputs: what does the model get to read?")),
             Page("masks", mark("Hidden words (masks)"), mark("Which words do the masks hide?")),
             Page("inside", mark("Inside a head"), mark("What happens inside a head?"), weights=False),
             Page("born", mark("How heads are born"), mark("How are heads born?"), run=False),

@@ -28,12 +28,12 @@ def choose(terms: Mapping[str, Term]) -> str:
     """The term that is looked up (URL ``term``, its English name), or ``ALL``. The list finds what is typed into it."""
     names = {name: _both(name, terms[name]) for name in in_order(terms)}
     with st.container(key="glossary_search"):
-        return pick.select(_("Look up a word"), {ALL: _("all words")} | names, key="term")
+        return pick.select(_("Look up a word"), {ALL: _("All words")} | names, key="term")
 
 
 def _both(name: str, term: Term) -> str:
     """The name in the reader's language, and in English, by which papers and code call it."""
-    return term.name if term.name == name else f"{term.name} ({name})"
+    return term.name if name in term.name else f"{term.name} ({name})"
 
 
 def related(terms: Mapping[str, Term], name: str) -> list[str]:
