@@ -13,7 +13,7 @@ from bartviz.language.percentages import percent
 from bartviz.models.model import Model
 from bartviz.record.turns import Turn
 from bartviz.text import tokenize
-from bartviz.text.capitals import IN_CAPITALS, sentence_case
+from bartviz.text.capitals import IN_CAPITALS, fewer
 from bartviz.text.clean import Truncate, clean
 from bartviz.text.labels import is_blank
 from bartviz.text.tokenize import encoder_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 T = TypeVar("T")
-MORE_IN_CAPITALS = 1.5  # times the tokens of the same text in small letters
 MOST_LETTERS = 0.5
 """From this share of letters outside the vocabulary on, a notice says that the model does not read the script."""
 
@@ -66,8 +65,7 @@ def prepare(
         raise TextError(
             later("The tokenizer drops every character of the text, and nothing is left to read. Type another text.")
         )
-    in_capitals = cleaned.text.isupper() and len(cleaned.text.split()) > 1
-    small = len(encode(sentence_case(cleaned.text))) if in_capitals else count
+    small = fewer(cleaned.text, count, lambda part: len(encode(part)))
     is_cut = limit is not None and count > limit
     if limit is not None and is_cut:
         if truncate is None:
@@ -79,7 +77,7 @@ def prepare(
         *cleaned.notices,
         *_lines(cleaned.text),
         *(() if second is None else second.notices),
-        *_capitals(count, small),
+        *(() if small is None else (later(IN_CAPITALS, count=count, small=small),)),
         *(_shortened(len(encoded), count, truncate) if is_cut else ()),
         *_unread(lost, texts),
     )
@@ -113,13 +111,6 @@ def _lines(text: str) -> tuple[str, ...]:
     """A notice if the text has several lines: a reader may expect a run for each."""
     count = sum(not _is_empty(line) for line in text.split("\n"))
     return (later("The text has {count:,} lines; they are read as one text.", count=count),) if count > 1 else ()
-
-
-def _capitals(count: int, small: int) -> tuple[str, ...]:
-    """A notice if a text in capitals falls into many more tokens than in small letters: few words are written so."""
-    if count < MORE_IN_CAPITALS * small:
-        return ()
-    return (later(IN_CAPITALS, count=count, small=small),)
 
 
 def _shortened(kept: int, count: int, truncate: Truncate | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bartviz.errors import BudgetError
 from bartviz.language import later
 from bartviz.serving.search import Search, options
+from bartviz.text.capitals import IN_LOWER_CASE, fewer, sentence_case
 
 if TYPE_CHECKING:
     from bartviz.models.model import Model
@@ -28,6 +29,7 @@ class Request:
     encoder-decoder. ``max_new_tokens`` None leaves the checkpoint's own limit; ``top_k`` candidates are kept per step.
     ``truncate``: which part of a too long text is kept; None refuses it. ``allow_special``: whether
     ``<mask>`` and the like, typed as text, mean the special token. ``search``: how a text is decoded.
+    ``lower``: whether a text in capitals that would fall into pieces is read in lower case, with a notice.
     """
 
     model: str
@@ -39,20 +41,23 @@ class Request:
     truncate: Truncate | None = None
     allow_special: bool = False
     search: Search = field(default_factory=Search)
+    lower: bool = False
 
 
 def record(model: Model, ticket: Ticket[Record], request: Request) -> Record:
     """The record with values and output projections; if they do not fit, without them and with a notice."""
     ticket.report(later("Running the model"))
+    text, notices = _read(model, request)
+    request = replace(request, text=text)
     try:
-        return _captured(model, ticket, request, values=True)
+        return _noted(_captured(model, ticket, request, values=True), notices)
     except BudgetError:
         made = _captured(model, ticket, request, values=False)
     notice = later(
         "The text is long for this model, so values were not stored and the contributions of single words "
         "are not shown."
     )
-    return replace(made, provenance=replace(made.provenance, notices=(*made.provenance.notices, notice)))
+    return _noted(made, (*notices, notice))
 
 
 def together(model: Model, ticket: Ticket[Record], requests: Sequence[Request]) -> tuple[Record, ...]:
@@ -63,7 +68,32 @@ def together(model: Model, ticket: Ticket[Record], requests: Sequence[Request]) 
     from bartviz.run.generate import decode_batch
 
     ticket.tell(later("Running the model"))
-    return decode_batch(model, [request.text for request in requests], **_writing(ticket, requests[0], ticket.tell))
+    texts, notices = zip(*(_read(model, request) for request in requests), strict=True)
+    made = decode_batch(model, texts, **_writing(ticket, requests[0], ticket.tell))
+    return tuple(map(_noted, made, notices))
+
+
+def _read(model: Model, request: Request) -> tuple[str, tuple[str, ...]]:
+    """The text that is read for a request, and what is said where that is not the text that was typed."""
+    if not request.lower or not request.text.isupper():
+        return request.text, ()
+    from bartviz.text.tokenize import encode
+
+    def length(text: str) -> int:
+        return len(encode(model.tokenizer, text, pair=request.pair, allow_special=request.allow_special))
+
+    count = length(request.text)
+    small = fewer(request.text, count, length)
+    if small is None:
+        return request.text, ()
+    return sentence_case(request.text), (later(IN_LOWER_CASE, count=count, small=small),)
+
+
+def _noted(made: Record, notices: tuple[str, ...]) -> Record:
+    """The record with notices added to its own."""
+    if not notices:
+        return made
+    return replace(made, provenance=replace(made.provenance, notices=(*made.provenance.notices, *notices)))
 
 
 def _writing(ticket: Ticket[Record], request: Request, report: Callable[[str, float], None]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bartviz.text.capitals import sentence_case
+from bartviz.text.capitals import fewer, sentence_case
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,20 @@ from bartviz.text.capitals import sentence_case
 def test_a_text_in_capitals_is_read_as_it_is_usually_written(typed: str, read: str) -> None:
     assert sentence_case(typed) == read
     assert sentence_case(read) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "small"),
+    [
+        ("GO HOME", 9, 6),
+        ("GO HOME", 8, None),
+        ("HOME", 9, None),
+        ("GO home", 9, None),
+        ("12 34", 9, None),
+        ("", 0, None),
+    ],
+)
+def test_capitals_matter_where_they_fall_into_half_as_many_tokens_again(
+    text: str, count: int, small: int | None
+) -> None:
+    assert fewer(text, count, lambda read: 6 if read == sentence_case(text) else count) == small

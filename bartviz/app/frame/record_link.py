@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bartviz.app.frame.settings import MOST_TOKENS, STOPS
 from bartviz.app.frame.sidebar import has_masks
 from bartviz.record.vocabulary import BEAM_SEARCH, BRANCHED_AT, FORCED_END_TOKEN, GIVEN_TARGET, LENGTH_LIMIT, SAMPLING
+from bartviz.text.capitals import IN_CAPITALS
 
 if TYPE_CHECKING:
     from bartviz.record.record import Record
@@ -29,6 +30,8 @@ def query(record: Record) -> dict[str, str]:
     special = any(special and span is not None for special, span in zip(tokens.special, tokens.spans, strict=True))
     if special != has_masks(record.model.kind, record.source_text, record.pair_text or ""):
         values["special"] = str(special).lower()
+    if any(getattr(notice, "message", None) == IN_CAPITALS for notice in record.provenance.notices):
+        values["capitals"] = "typed"
     if record.provenance.mode == GIVEN_TARGET or (record.cross is not None and BRANCHED_AT in settings):
         return values | {"target": record.target_text or ""}
     return values | _decoding(record)

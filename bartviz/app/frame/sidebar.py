@@ -41,7 +41,7 @@ from bartviz.serving import first_record
 from bartviz.serving.limits import TYPED
 from bartviz.serving.request import Request
 from bartviz.serving.search import SEED, Search
-from bartviz.text.capitals import IN_CAPITALS, sentence_case
+from bartviz.text.capitals import IN_CAPITALS, IN_LOWER_CASE
 from bartviz.text.clean import Truncate
 from bartviz.text.labels import MASKS
 
@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 TOO_LONG: dict[str, Truncate | None] = {"refuse": None, "first": "first", "last": "last"}
 TOO_LONG_NAMES = {"refuse": mark("refuse it"), "first": mark("keep its beginning"), "last": mark("keep its end")}
 CUTS = {"first": mark("Read only its first {limit:,} tokens"), "last": mark("Read only its last {limit:,} tokens")}
-READING = ("too_long", "special")
+CAPITALS = {"lower": mark("read it in lower case"), "typed": mark("read it as typed")}
+READING = ("too_long", "capitals", "special")
 _OPENED, _DRAW = "_opened_file", "_draw"
 _KEPT = "_kept_text"
 OLDER_TARGET = "_older_target"  # whether the given output is that of the text before
@@ -208,9 +209,12 @@ def remedies(error: BartvizError) -> dict[str, Callable[[], None]]:
 
 def offers(record: Record) -> dict[str, Callable[[], None]]:
     """What the visitor can do about a notice on the text of this record: button label -> callback."""
-    if not any(getattr(notice, "message", None) == IN_CAPITALS for notice in record.provenance.notices):
-        return {}
-    return {_("Read it in lower case"): partial(again, "text", sentence_case(record.source_text))}
+    said = {getattr(notice, "message", None) for notice in record.provenance.notices}
+    if IN_LOWER_CASE in said:
+        return {_("Read it as typed"): partial(again, "capitals", "typed")}
+    if IN_CAPITALS in said:
+        return {_("Read it in lower case"): partial(again, "capitals", "lower")}
+    return {}
 
 
 def _begin() -> None:
@@ -419,6 +423,12 @@ def _reading() -> None:
         pick.select(_("A text that is too long"), named(TOO_LONG_NAMES), key="too_long")
         show.note(_longest())
         pick.select(
+            _("A text in capitals"),
+            named(CAPITALS),
+            key="capitals",
+            hint=_("Where a model has seen few words in capitals, such a text falls into single letters."),
+        )
+        pick.select(
             _("Special tokens in the text"),
             named(SPECIAL),
             key="special",
@@ -596,6 +606,9 @@ def _request() -> Request:
     too_long = value("too_long", "refuse")
     if too_long not in TOO_LONG:
         raise SettingError(later("A text that is too long: {choices}.", choices=choices(TOO_LONG)))
+    capitals = value("capitals", "lower")
+    if capitals not in CAPITALS:
+        raise SettingError(later("A text in capitals: {choices}.", choices=choices(CAPITALS)))
     most, kept = settings.limits()
     target = (value("target") or None) if kind != "encoder" else None
     text, pair = value("text") or "", (value("pair") or None) if kind == "encoder" else None
@@ -609,4 +622,5 @@ def _request() -> Request:
         truncate=TOO_LONG[too_long],
         allow_special=reads_special(kind, text, pair or ""),
         search=Search() if kind == "encoder" or target is not None else settings.read(),
+        lower=capitals == "lower",
     )

@@ -34,6 +34,7 @@ RECORDS = [
     (BART, {"beams": 2, "early_stopping": True, "min_new_tokens": 12, "no_repeat_ngram_size": 0}),
     (BART, {"sample": bartviz.Sampling(1.5, 20, 0.9, 3)}),
     (BART, {"max_new_tokens": 3}),
+    (BART, {"text": "I WANT TO BUY A CAR."}),
     (BART, {"min_new_tokens": 30, "no_repeat_ngram_size": 2}),
 ]
 
@@ -52,6 +53,7 @@ def test_the_address_of_a_record_asks_for_that_record(
     from bartviz.serving.search import options as of
 
     (one,) = asked
+    assert one.lower != record.source_text.isupper()
     model = load(one.model)
     more: dict[str, Any] = {"max_new_tokens": one.max_new_tokens, "allow_special": one.allow_special}
     if name == BERT:

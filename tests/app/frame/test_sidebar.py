@@ -27,8 +27,8 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
 from bartviz.record.record import Record
 from bartviz.record.vocabulary import GIVEN_TARGET
-from bartviz.run.prepare import prepare
 from bartviz.serving import engine as engine_module
+from bartviz.serving import request as requests
 from bartviz.serving.cache import ByteCache
 from bartviz.serving.engine import Engine
 from bartviz.serving.limits import Limits
@@ -144,7 +144,7 @@ def test_run_requests_the_sidebars_values_and_shows_the_result(app: App, answers
     page.selectbox(key="special").set_value("true")
     page = press(page, "Run")
     assert not page.exception
-    assert answers.asked == [Request("facebook/bart-base", "Hello there.", None, "Hallo.", 7, 4, "last", True)]
+    assert answers.asked == [Request("facebook/bart-base", "Hello there.", None, "Hallo.", 7, 4, "last", True, lower=True)]
     assert "<p>9 tokens · " in words(page)  # the encoder's record that came, not the one from before
 
 
@@ -350,21 +350,21 @@ def test_a_text_that_is_too_long_is_read_in_part_when_asked(app: App, answers: A
     assert [request.truncate for request in answers.asked] == [None, "last"]
 
 
-def test_a_text_in_capitals_is_read_in_lower_case_at_a_touch(app: App, answers: Answers) -> None:
-    notices = prepare(bartviz.load("bart-tiny-en-de"), "CAN WE GO HOME NOW?").notices
-
-    def answer(_ticket: Any, request: Request) -> Record:
-        found = stand_in.record(request.text, kind="encoder")
-        given = notices if request.text.isupper() else ()
-        return replace(found, provenance=replace(found.provenance, notices=given))
-
-    answers.answer = answer
+@pytest.mark.slow
+def test_a_text_in_capitals_is_read_in_lower_case_until_it_is_asked_for_as_typed(app: App, answers: Answers) -> None:
+    model, typed = bartviz.load("bart-tiny-en-de"), "CAN WE GO HOME NOW?"
+    answers.answer = lambda ticket, request: requests.record(model, ticket, request)
     page = app()
-    page.text_area(key="text").input("CAN WE GO HOME NOW?")
-    page = press(press(page, "Run"), "Read it in lower case")
-    assert [request.text for request in answers.asked] == ["CAN WE GO HOME NOW?", "Can we go home now?"]
-    assert page.text_area(key="text").value == "Can we go home now?"
-    assert not [button for button in page.button if button.label == "Read it in lower case"]
+    page.text_area(key="text").input(typed)
+    page = press(page, "Run")
+    assert page.session_state[session.RECORD].source_text == "Can we go home now?"
+    assert [button.label for button in page.button].count("Read it in lower case") == 0
+    page = press(page, "Read it as typed")
+    assert page.session_state[session.RECORD].source_text == typed
+    page = press(page, "Read it in lower case")
+    assert page.session_state[session.RECORD].source_text == "Can we go home now?"
+    assert [request.text for request in answers.asked] == [typed] * 3
+    assert page.text_area(key="text").value == typed
 
 
 def test_the_empty_state_offers_an_example(app: App, answers: Answers) -> None:
@@ -473,7 +473,7 @@ def test_what_was_not_drawn_is_not_drawn_again(app: App, record: Record) -> None
 def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:
     page = settled(app("start", text="Linked text.", model="bert-base-uncased", pair="And more.", top_k="3"))
     assert not page.exception
-    assert answers.asked == [Request("bert-base-uncased", "Linked text.", "And more.")]
+    assert answers.asked == [Request("bert-base-uncased", "Linked text.", "And more.", lower=True)]
     assert page.text_area(key="text").value == "Linked text."
 
 
@@ -485,6 +485,7 @@ def test_a_link_with_a_text_runs_at_once(app: App, answers: Answers) -> None:
         {"top_k": "abc"},
         {"top_k": "0"},
         {"too_long": "explode"},
+        {"capitals": "loud"},
         {"special": "perhaps"},
         {"text": "x" * 5000},
         {"model": "../../etc"},
