@@ -1,5 +1,5 @@
 """What the translator is trained on, drawn anew all the time: rows of the corpus with other names and numbers, rows of
-the project's own grammar and of its lessons, texts of two sentences, and texts without the capitals that are usual."""
+the project's own grammar and of its lessons, and texts of two sentences."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 from numpy.random import Generator
 
+from bartviz.text.capitals import sentence_case
 from training import everyday, fresh, grammar, lists, names_check, substitute
 from training.batches import Deck
 from training.corpus import Pair
 
-OWN = 0.28  # share of rows that are of the grammar
-LESSONS = 0.10  # share of rows that are of lessons.txt
-LOUD = 0.09  # share of texts whose English is all capitals
-SMALL = 0.10  # share of texts whose English has a small letter at the beginning, or no capitals at all
+OWN = 0.26  # share of rows that are of the grammar
+LESSONS = 0.16  # share of rows that are of lessons.txt
+SMALL = 0.15  # share of texts whose English is typed without capitals, or without some of them
 JOINED = 0.14  # share of texts that are two sentences
 NO_END = 0.15  # share of texts that lose the final mark on both sides, so that input without a full stop works
 TAUGHT = 0.5  # share of the rows of the corpus whose German is a teacher's, where there is one
@@ -36,8 +36,7 @@ class Mix:
         found += [self.own(grammar.drawn) for _ in range(round(count * OWN))]
         found += [self.own(grammar.lesson) for _ in range(round(count * LESSONS))]
         found = joined([row for row in found if bare(row.en) not in self.measured], self.rng)
-        found = [without_end(row) if self.rng.random() < NO_END else row for row in found]
-        return [other_capitals(row, self.rng) for row in found]
+        return [without_end(row) if self.rng.random() < NO_END else row for row in found]
 
     def numbered(self, index: int, count: int, rng: Generator) -> list[Pair]:
         """The rows of draw number `index`, where all draws before were of `count` rows."""
@@ -79,16 +78,17 @@ def bare(text: str) -> str:
     return text.lower().rstrip(".!? ")
 
 
-def other_capitals(row: Pair, rng: Generator) -> Pair:
-    """The row, its English now and then as people type in a hurry; the German is written as it should be."""
-    drawn = rng.random()
-    if drawn < LOUD:
-        return Pair(row.en.upper(), row.de)
-    if drawn < LOUD + SMALL / 2:
-        return Pair(row.en.lower(), row.de)
-    if drawn < LOUD + SMALL:
-        return Pair(row.en[:1].lower() + row.en[1:], row.de)
-    return row
+def typed(text: str, rng: Generator) -> str:
+    """English as people type it in a hurry, now and then: no capitals, not the first one, or none but of sentences.
+
+    The last is also what becomes of a text in capitals (`bartviz.text.capitals`).
+    """
+    drawn = int(rng.random() * 3 / SMALL)
+    if drawn == 0:
+        return text.lower()
+    if drawn == 1:
+        return text[:1].lower() + text[1:]
+    return sentence_case(text) if drawn == 2 else text
 
 
 def joined(rows: Sequence[Pair], rng: Generator) -> list[Pair]:

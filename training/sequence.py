@@ -51,13 +51,15 @@ def loss(
 ) -> Tensor:
     """Mean cross-entropy of a batch. `final_logits_bias` is a buffer of zeros and stays so.
 
-    `before` is a version before, whose knowledge is kept by `keep` (see `training.loss`).
+    `before` is a version before, whose knowledge is kept by `keep` (see `training.loss`). Of examples of three parts
+    (source, target, usual source) it reads the last: what it knows of a text is learned for other ways to type it.
     """
     h, target = states(model, batch, device)
     known = None
     if before is not None:
         with torch.no_grad():
-            known = states(before, batch, device)[0], before.model.shared.weight
+            read = [(example[-1], example[1]) if len(example) > 2 else example for example in batch]
+            known = states(before, read, device)[0], before.model.shared.weight
     with torch.autocast(device.type, enabled=False):
         return cross_entropy(h, model.model.shared.weight, target, smoothing, dtype, known, keep)
 

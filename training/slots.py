@@ -22,7 +22,7 @@ _SHORT = {
     "zu dem": "zum", "zu der": "zur", "in dem": "im", "in das": "ins", "an dem": "am", "an das": "ans",
     "von dem": "vom", "bei dem": "beim",
 }  # fmt: skip
-_SHORTENED = re.compile(rf"\b({'|'.join(_SHORT)})\b", re.IGNORECASE)
+_SHORTENED = re.compile(rf"(?<!, )\b({'|'.join(_SHORT)})\b", re.IGNORECASE)  # after a comma it is a relative pronoun
 
 
 class Binding:

@@ -23,7 +23,7 @@ from training.batches import Example, forever
 from training.checkpoint import Metrics
 from training.corpus import Pair
 from training.loop import Settings, arguments, train
-from training.mix import Mix
+from training.mix import Mix, typed
 from training.pieces import Pieces
 from training.vocabulary import POSITIONS
 
@@ -56,7 +56,7 @@ class Translating:
         pieces = Pieces(self.tokenizer, POSITIONS)
 
         def chunk(rng: Generator) -> list[Example]:
-            return translated(self.tokenizer, pieces, mix.draw(CHUNK), rng)
+            return translated(self.tokenizer, pieces, mix.draw(CHUNK), rng, usual=self.before is not None)
 
         return forever(chunk, self.settings.tokens, rng)
 
@@ -97,13 +97,21 @@ class Translating:
         networks.export(self.model, self.tokenizer, out, int8=self.settings.int8)
 
 
-def translated(tokenizer: Any, pieces: Pieces, rows: Sequence[Pair], rng: Generator) -> list[Example]:
-    """(English, German); some English words come in other pieces each time."""
+def translated(
+    tokenizer: Any, pieces: Pieces, rows: Sequence[Pair], rng: Generator, usual: bool = False
+) -> list[Example]:
+    """(English, German), some English typed without capitals, some words in other pieces each time.
+
+    With `usual` also the English in its usual capitals and pieces.
+    """
     rows = [rows[int(i)] for i in rng.permutation(len(rows))]
+    texts = [typed(row.en, rng) for row in rows]
     cut = int(len(rows) * DROPPED)
-    source = pieces.encode([row.en for row in rows[:cut]], DROP, rng)
-    source += sequence.encode(tokenizer, [row.en for row in rows[cut:]])
-    return list(zip(source, sequence.encode(tokenizer, [row.de for row in rows]), strict=True))
+    source = pieces.encode(texts[:cut], DROP, rng) + sequence.encode(tokenizer, texts[cut:])
+    sides = [source, sequence.encode(tokenizer, [row.de for row in rows])]
+    if usual:
+        sides.append(sequence.encode(tokenizer, [row.en for row in rows]))
+    return list(zip(*sides, strict=True))
 
 
 def bleu_chrf(found: list[str], references: list[list[str]]) -> Metrics:

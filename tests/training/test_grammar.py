@@ -45,7 +45,7 @@ def test_no_english_of_the_lessons_comes_twice() -> None:
 def test_sections_of_the_lessons_are_drawn_alike() -> None:
     rng = np.random.default_rng(0)
     sections = tuple(lists.sections(grammar.LESSONS))
-    assert sections == ("politeness", "classroom", "when", "passives", "digits", "words")
+    assert sections == ("politeness", "classroom", "when", "passives", "digits", "words", "nursery", "questions")
     assert len(grammar.phrases("politeness", grammar.LESSONS) + grammar.phrases("classroom", grammar.LESSONS)) > 200
     drawn = np.mean([grammar.lesson(rng).en.startswith("When ") for _ in range(2000)])
     every = [[en.startswith("When ") for en, _ in grammar.phrases(name, grammar.LESSONS)] for name in sections]

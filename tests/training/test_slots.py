@@ -37,7 +37,7 @@ def test_nouns_and_adjectives_agree() -> None:
     [
         ("a  apple", "zu der Schule", ("An apple", "Zur Schule")),
         ("It is a hour.", "wir gehen in das Kino", ("It is an hour.", "Wir gehen ins Kino")),
-        ("a university", "an dem Tag , von dem", ("A university", "Am Tag, vom")),
+        ("a university", "an dem Tag , von dem", ("A university", "Am Tag, von dem")),
         ("at 3 p.m..", "in dem Haus .", ("At 3 p.m.", "Im Haus.")),
     ],
 )
