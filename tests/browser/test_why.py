@@ -84,41 +84,6 @@ def test_explain_more_keeps_the_focus_until_there_is_no_more(visit: Open, shippe
         expect(more if level == "Intermediate" else page.get_by_role("button", name="Explain less")).to_be_focused()
 
 
-# The words that a ribbon touches on its way, besides the two between which it runs.
-TOUCHED = """(root) => {
-    const frame = root.getBoundingClientRect(), ends = [root.querySelector(".output [aria-pressed=true]")];
-    const box = (word) => { const { x, y, width, height } = word.getBoundingClientRect();
-        return { x: x - frame.x, y: y - frame.y, right: x - frame.x + width, low: y - frame.y + height, word }; };
-    const boxes = [...root.querySelectorAll(".word")].filter((word) => !ends.includes(word)).map(box);
-    return [...root.querySelectorAll("path")].map((path) => {
-        const length = path.getTotalLength(), touched = new Set();
-        for (let at = 1; at < length - 1; at += 1) {
-            const { x, y } = path.getPointAtLength(at);
-            for (const { x: left, y: top, right, low, word } of boxes)
-                if (x > left && x < right && y > top && y < low) touched.add(word.textContent);
-        }
-        return [...touched];
-    });
-}"""
-
-
-def test_on_a_phone_a_ribbon_touches_no_word_but_its_own(visit: Open, shipped: str) -> None:
-    text = "Yesterday my sister bought two very old books."
-    page = visit(f"{shipped}/why?{urlencode({'text': text})}", size=(390, 844))
-    words = page.locator(".why .output button")
-    expect(words.nth(3)).to_be_visible()
-    low, high = words.last.bounding_box(), words.first.bounding_box()
-    assert low is not None
-    assert high is not None
-    assert low["y"] > high["y"] + high["height"]  # of several lines
-    for place in (1, words.count() - 3, words.count() - 2):
-        words.nth(place).click()
-        expect(page.locator(".why")).not_to_have_class(re.compile("waits"))
-        touched = page.locator(".why").evaluate(TOUCHED)
-        assert touched
-        assert not any(touched), touched
-
-
 def test_a_line_goes_the_way_of_its_words(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/why?{urlencode({'text': 'אני רוצה ספר'})}")
     words = page.locator(".why .source .word:not(.special)")

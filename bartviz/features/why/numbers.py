@@ -6,12 +6,13 @@ Letters in shapes: W words of the source, P places, H heads, K key tokens.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bartviz.analysis import prediction, start
+from bartviz.analysis import start
 from bartviz.analysis.attribution import Attribution
 from bartviz.analysis.attribution_methods import METHODS
 from bartviz.analysis.words import Word, pieces_of, words
@@ -26,7 +27,7 @@ STRONGEST = 3
 """Words that a sentence names, and that are taken away together."""
 HATCHED = -0.05  # share of the largest number, below which a word speaks against the token: it is hatched (words.js)
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
-FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no ribbon, and no sentence
+FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no number, and no sentence
 SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js)
 LATELY = 4  # tokens that recall what was written before
 
@@ -151,22 +152,26 @@ def has_fallen(attribution: Attribution) -> bool:
     return attribution.method == METHODS["leave-one-out"] and attribution.contrast is None
 
 
-def fallen(record: Record, attribution: Attribution) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
-    """How many times less likely the token is when one word of the source is hidden (W,), or one that was written
-    before (P,), by leave-one-out (``has_fallen``): the exponential of the number that its bar is drawn by. None for a
-    word of several tokens, each of which is hidden alone."""
+def left(record: Record, attribution: Attribution) -> tuple[tuple[float | None, ...], tuple[float | None, ...], float]:
+    """How likely the token is when one word of the source is hidden (W,), or one that was written before (P,), by
+    leave-one-out (``has_fallen``), and with all of them. None for a word of several tokens, each of which is hidden
+    alone."""
     read, found = source_words(record), places(record)
     inputs = attribution.earlier_values
     values = attribution.values[0]
     earlier = values if record.reads_own_text else np.zeros(0, np.float32) if inputs is None else inputs[0]
-    row = int(attribution.rows[0])
+    row, whole = int(attribution.rows[0]), float(attribution.explained[0])
+
+    def without(nats: float) -> float:
+        return math.exp(min(whole - nats, 0.0))
 
     return (
-        tuple(prediction.times(float(values[word.start])) if word.end - word.start == 1 else None for word in read),
+        tuple(without(float(values[word.start])) if word.end - word.start == 1 else None for word in read),
         tuple(
-            prediction.times(float(earlier[at])) if (at := place.row + 1) <= row and at < len(earlier) else None
+            without(float(earlier[at])) if (at := place.row + 1) <= row and at < len(earlier) else None
             for place in found
         ),
+        math.exp(whole),
     )
 
 

@@ -4,14 +4,12 @@ it."""
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from bartviz.analysis import sentence_words, start
@@ -25,17 +23,15 @@ from bartviz.drawing.colors import word_places
 from bartviz.features.why import numbers
 from bartviz.features.why.numbers import Chip, Place, Shown
 from bartviz.language import _
-from bartviz.language.percentages import percent
+from bartviz.language.percentages import fine
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 
-Fallen = tuple[Sequence[float | None], Sequence[float | None]]
+Left = tuple[Sequence[float | None], Sequence[float | None], float]
 KEY = "why_line"
-RIBBONS = 5  # the strongest words, for which ribbons are drawn
 AGAINST = (  # as in words.css
     "repeating-linear-gradient(45deg, color-mix(in srgb, currentColor 22%, transparent) 0 2px, transparent 2px 6px)"
 )
-DIVIDED, RAISED = "÷", str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LONG = 90  # words of both lines, above which each scrolls in itself
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
@@ -52,14 +48,11 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     shown = None if found is None else numbers.shown(record, found)
     guess = "" if found is None or record.output is not None else found.steps.labels[0]
     told = found is not None and numbers.has_fallen(found) and not is_long(record, places)
-    fallen = numbers.fallen(record, found) if found is not None and told else None
-    sent = payload(record, filled(places, at, guess), at, shown, said, fallen)
+    left = numbers.left(record, found) if found is not None and told else None
+    sent = payload(record, filled(places, at, guess), at, shown, said, left)
     do = []
     if found is not None:
-        numbered = [word for word in (*sent["source"], *sent["output"]) if word["number"]]
-        largest = max(numbered, key=lambda word: float(word["share"]), default={"number": ""})["number"]
-        whole = float(np.exp(found.explained[0])) if told else 1.0
-        do.append(bars(found.method, quote(found.steps.labels[0]), whole, largest))
+        do.append(bars(found.method, quote(found.steps.labels[0]), sent["output"][at]["number"]))
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
         do.append(_("Touch another word in the bottom row to see what it depends on."))
     if do:
@@ -80,64 +73,26 @@ def is_long(record: Record, places: Sequence[Place]) -> bool:
     return len(numbers.source_words(record)) + len(places) > LONG
 
 
-def bars(method: Method, token: str, whole: float = 1.0, number: str = "") -> str:
-    """What the bars say, and what the ``number`` on the longest does: it divides the probability ``whole``. Empty: no
-    bar has one. A method that only reads weights says where a model looked, not what speaks for the token."""
+def bars(method: Method, token: str, number: str = "") -> str:
+    """What the bars say, and the numbers at them where the token has one, too: its probability. A method that only
+    reads weights says where a model looked, not what speaks for the token."""
     if method.needs == "weights":
         return _("The taller a word's bar, the more the model looked at it when it chose {token}.", token=token)
     if method.needs == "more passes" and method.sums is None:
-        said = _(
+        if number:
+            return _(
+                "The model finds {token} {share} likely: the number at {token}. The number at another word: how likely "
+                "{token} still is when that word is hidden. The taller the bar, the greater the drop (on a logarithmic "
+                "scale).",
+                token=token,
+                share=number,
+            )
+        return _(
             "The taller a bar, the less likely {token} becomes when that word is hidden. A word without a bar has "
             "hardly any effect.",
             token=token,
         )
-        if not number:
-            return said
-        means = _(
-            "“{number}” at a word: if that word is hidden, the probability of {token} is divided by about {times}, "
-            "from {share} to {left}.",
-            token=token,
-            share=percent(whole),
-            number=number,
-            times=number.removeprefix(DIVIDED),
-            left=percent(whole / _times(number)),
-        )
-        if half := halved(number):
-            less = _(
-                "The scale is compressed: a bar half as tall stands for about {half}, which applied twice is {number}.",
-                half=half,
-                number=number,
-            )
-            means = f"{means} {less}"
-        return f"{said} {means}"
     return _("The taller a word's bar, the more it speaks for {token}.", token=token)
-
-
-def divided(times: float | None) -> str:
-    """By what a probability is divided, with two digits: ÷1.3, ÷15, ÷320, ÷10⁵; empty where that is 1, or unknown."""
-    if times is None or times < 1.005:
-        return ""
-    if times < 9.95:
-        return f"{DIVIDED}{times:.2f}" if times < 1.095 else f"{DIVIDED}{times:.1f}"
-    if times < 99_500:
-        return f"{DIVIDED}{float(f'{times:.1e}'):,.0f}"
-    return f"{DIVIDED}10{str(round(np.log10(times))).translate(RAISED)}"
-
-
-def halved(number: str) -> str:
-    """What a bar half as tall as that with this number would say: bars are as tall as the logarithm of what they say.
-
-    >>> halved("÷16"), halved("÷10⁵")
-    ('÷4.0', '÷320')
-    """
-    return divided(math.sqrt(_times(number)))
-
-
-def _times(number: str) -> float:
-    """What a bar's number divides by."""
-    written = number.removeprefix(DIVIDED).replace(",", "")
-    power = written.translate({raised: digit for digit, raised in RAISED.items()})
-    return float(written if power == written else f"1e{power[2:]}")
 
 
 def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:
@@ -157,21 +112,20 @@ def filled(places: Sequence[Place], at: int, guess: str) -> tuple[Place, ...]:
 
 
 def payload(
-    record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str, fallen: Fallen | None = None
+    record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str, left: Left | None = None
 ) -> dict[str, Any]:
-    """The component's data: plain JSON, whose texts the component escapes. ``fallen``: how many times less likely the
-    token is without each word (``numbers.fallen``), which is written on bars that are long enough."""
+    """The component's data: plain JSON, whose texts the component escapes. ``left``: how likely the token is without
+    each word (``numbers.left``), which is written on bars that are long enough, and with all of them."""
     source = [Chip(word, 0.0, 0.0) for word in numbers.source_words(record)] if shown is None else shown.source
     written = [0.0] * len(places) if shown is None else shown.written
-    strong = () if shown is None else shown.strongest(RIBBONS)
     colors = pick.colors_of_words(record)
     read = word_places(colors.source[chip.word.start] for chip in source)
     wrote = colors.source if record.output is None else colors.predicts
     foretold = word_places(wrote[place.row] for place in places)
-    of_read, of_written = fallen or ((None,) * len(source), (None,) * len(places))
+    of_read, of_written, whole = left or ((None,) * len(source), (None,) * len(places), None)
 
-    def number(share: float, times: float | None) -> str:
-        return "" if share < numbers.FAINTEST else divided(times)
+    def number(share: float, without: float | None) -> str:
+        return "" if without is None or abs(share) < numbers.FAINTEST else fine(without)
 
     return {
         "kind": start.kind_of(record),
@@ -181,10 +135,10 @@ def payload(
                 "special": chip.word.special,
                 "share": round(chip.share, 3),
                 "say": "" if shown is None else sentence_words.signed(chip.value),
-                "number": number(chip.share, times),
+                "number": number(chip.share, without),
                 "color": color,
             }
-            for chip, times, color in zip(source, of_read, read, strict=True)
+            for chip, without, color in zip(source, of_read, read, strict=True)
         ],
         "output": [
             {
@@ -193,14 +147,15 @@ def payload(
                 "special": place.special,
                 "share": round(share, 3),
                 "say": "",
-                "number": number(share, times),
+                "number": number(1.0, whole) if index == at else number(share, without),
                 "color": color,
             }
-            for place, share, times, color in zip(places, written, of_written, foretold, strict=True)
+            for index, (place, share, without, color) in enumerate(
+                zip(places, written, of_written, foretold, strict=True)
+            )
         ],
         "chosen": at,
         "said": said,
-        "edges": [[i, round(source[i].share, 3)] for i in strong if source[i].share >= numbers.FAINTEST],
         "long": is_long(record, places),
         "labels": {"all": _("Why this word?"), "source": _("text that was read"), "output": _("words to explain")},
     }

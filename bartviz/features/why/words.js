@@ -2,13 +2,11 @@
 // have to do with it. Text reaches the page only through textContent.
 // data is UTF-8 JSON: {kind, source: [{text, special, share, say, number, color}], output: [the same and joined], number: what stands on a bar, chosen:
 // the index of an output, said: what the numbers of the chosen one say, "" until they are there, color: the place of the word's colour,
-// -1 for none, edges: [[index of a source, share]], long: whether lines scroll, labels: {all, source, output}}
+// -1 for none, long: whether lines scroll, labels: {all, source, output}}
 
 import { component } from "../../browser/shared/ready.js";
 import { onLight, sayTouched } from "../../browser/shared/touched.js";
 
-const WIDEST = 16; // pixels of the ribbon of the largest share
-const NARROW = 4; // the same of one that runs between the words of other lines
 const DARKEST = 50; // percent of the colour: letters stay readable on it
 const FEW = 48; // letters of a line, up to which they are large
 const SEEN = 0.02; // a smaller share has no bar
@@ -18,40 +16,6 @@ export function reached(key, at, count, backwards = false) {
   const step = backwards ? -1 : 1;
   const steps = { ArrowRight: at + step, ArrowLeft: at - step, Home: 0, End: count - 1 };
   return key in steps ? Math.min(Math.max(steps[key], 0), count - 1) : undefined;
-}
-
-/** Where a ribbon goes through the lines of words that stand between its two boxes: each line's place of passage, from the
- * lower box up, as {x, top, bottom}. It goes through the gap that is nearest to the way, so that it touches no other word. */
-export function passages(from, to, boxes) {
-  const [x, a] = [from.x + from.width / 2, to.x + to.width / 2],
-    [low, high] = [from.y, to.y + to.height];
-  const middle = (box) => box.y + box.height / 2;
-  const lines = [];
-  for (const box of boxes
-    .filter((one) => one.y >= high && one.y + one.height <= low)
-    .sort((p, q) => middle(q) - middle(p))) {
-    const line = lines.at(-1);
-    if (line && middle(box) > Math.min(...line.map((one) => one.y))) line.push(box);
-    else lines.push([box]);
-  }
-  return lines.map((line) => {
-    const [top, bottom] = [Math.min(...line.map((box) => box.y)), Math.max(...line.map((box) => box.y + box.height))];
-    const wanted = x + ((a - x) * (low - (top + bottom) / 2)) / (low - high || 1);
-    return { x: gap(line, wanted), top, bottom };
-  });
-}
-
-/** The place between the words of a line, or beside them, that is nearest to `wanted` and has room for a narrow ribbon. */
-function gap(line, wanted) {
-  const words = [...line].sort((p, q) => p.x - q.x),
-    half = NARROW / 2 + 0.5;
-  const begins = [-Infinity, ...words.map((box) => box.x + box.width)],
-    ends = [...words.map((box) => box.x), Infinity];
-  const places = begins
-    .map((left, k) => [left + half, ends[k] - half])
-    .filter(([left, right]) => left <= right)
-    .map(([left, right]) => Math.min(Math.max(wanted, left), right));
-  return places.reduce((best, place) => (Math.abs(place - wanted) < Math.abs(best - wanted) ? place : best));
 }
 
 /** The line and the word that a key leads to from the word at `at` of a line; undefined for other keys. Up leads from what was
@@ -75,39 +39,17 @@ export function units(words) {
   return groups;
 }
 
-/** A ribbon from the middle of a box's upper edge to the middle of another's lower one, by the passages between. */
-export function ribbon(from, to, between = []) {
-  const n = (value) => value.toFixed(1);
-  let [x, y] = [from.x + from.width / 2, from.y],
-    path = `M${n(x)},${n(y)}`;
-  const curve = (a, b) => {
-    const middle = (y + b) / 2;
-    path += ` C${n(x)},${n(middle)} ${n(a)},${n(middle)} ${n(a)},${n(b)}`;
-    [x, y] = [a, b];
-  };
-  for (const { x: a, top, bottom } of between) {
-    curve(a, bottom);
-    path += ` V${n(top)}`;
-    y = top;
-  }
-  curve(to.x + to.width / 2, to.y + to.height);
-  return path;
-}
-
 class View {
   constructor(root) {
     this.data = null;
     /** @type {(index: number) => void} */
     this.choose = () => {};
     this.root = root;
-    this.svg = root.querySelector("svg");
     this.lines = { source: root.querySelector(".source"), output: root.querySelector(".output") };
     this.chips = { source: [], output: [] };
     this.live = root.querySelector("[aria-live]");
     this.written = "";
     this.asked = false; // whether a word was chosen that nothing was said of yet
-    this.observer = new ResizeObserver(() => this.draw());
-    this.observer.observe(root);
     this.deaf = onLight((label) => this.light(label));
   }
 
@@ -138,7 +80,6 @@ class View {
     this.root.classList.remove("waits");
     this.choice(data.chosen);
     this.say(data.said);
-    this.draw();
   }
 
   /** Say to screen readers what the numbers of a word say that was chosen here. */
@@ -223,32 +164,7 @@ class View {
       chip.classList.toggle("lit", chip.textContent === label);
   }
 
-  draw() {
-    const frame = this.root.getBoundingClientRect();
-    if (!frame.width || !this.data) return;
-    this.svg.setAttribute("viewBox", `0 0 ${frame.width} ${frame.height}`);
-    const box = (chip) => {
-      const { left, top, width, height } = chip.getBoundingClientRect();
-      return { x: left - frame.left, y: top - frame.top, width, height };
-    };
-    const source = this.chips.source.map(box),
-      output = this.chips.output.map(box),
-      from = output[this.data.chosen];
-    const paths = this.data.long || !from ? [] : this.data.edges;
-    this.svg.replaceChildren(
-      ...paths.map(([index, share]) => {
-        const path = document.createElementNS("http://www.w3.org/2000/svg", "path"),
-          to = source[index],
-          between = passages(from, to, [...source, ...output]);
-        path.setAttribute("d", ribbon(from, to, between));
-        path.setAttribute("stroke-width", String(Math.max(1.5, (between.length ? NARROW : WIDEST) * share)));
-        return path;
-      }),
-    );
-  }
-
   end() {
-    this.observer.disconnect();
     this.deaf();
   }
 }

@@ -104,17 +104,18 @@ def test_outputs_before_the_token_are_shaded_where_the_decoder_reads_them() -> N
     assert shown.source[0].share == 0.5
 
 
-def test_how_many_times_less_likely_a_token_is_without_a_word() -> None:
+def test_how_likely_a_token_is_without_a_word() -> None:
     record = stand_in.record()
     found = explained(record, 5, np.array([[0.0, 0.25, 2.0, 0.0, 1.0, 4.0, 0.0, 0.0, 0.0]], np.float32))
     assert numbers.has_fallen(found)
     assert not numbers.has_fallen(replace(found, contrast="kaufen"))
     assert not numbers.has_fallen(replace(found, method=METHODS["rollout"]))
-    read, written = numbers.fallen(record, found)
-    for word, times in zip(numbers.source_words(record), read, strict=True):
+    read, written, whole = numbers.left(record, found)
+    assert whole == pytest.approx(np.exp(found.explained[0]))
+    for word, without in zip(numbers.source_words(record), read, strict=True):
         alone = word.end - word.start == 1
-        assert times == (pytest.approx(np.exp(VALUES[0, word.start])) if alone else None)
-    assert written[1] == pytest.approx(np.exp(2.0))  # the place of a row is read by the next one
+        assert without == (pytest.approx(min(whole / np.exp(VALUES[0, word.start]), 1.0)) if alone else None)
+    assert written[1] == pytest.approx(whole / np.exp(2.0))  # the place of a row is read by the next one
     assert written[-1] is None  # written later
 
 
