@@ -23,6 +23,12 @@ def percent(share: float) -> str:
     return f"{value:.0f}%" if 9.95 <= value < 99.5 or value in (0, 100) else f"{value:.1f}%"
 
 
+def tenths(share: float) -> str:
+    """As ``percent``, always with one decimal, for shares that a reader may add up: 91.7%, 8.3%, 100%."""
+    said = percent(share)
+    return said if "." in said or share in (0, 1) else f"{100 * share:.1f}%"
+
+
 def of_before(change: float) -> str:
     """A change of log p (nats) as what the probability is then, if before it was 100%: 79%, <1%, ×40."""
     times = math.exp(min(change, 99.0))

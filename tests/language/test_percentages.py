@@ -68,3 +68,10 @@ def test_shares_outside_of_messages_are_written_by_percent() -> None:
         if isinstance(node, ast.FormattedValue) and node.format_spec and ast.unparse(node.format_spec).endswith("%'")
     ]
     assert rounded == []
+
+
+def test_shares_that_may_be_added_up_have_one_decimal_each() -> None:
+    shares = (0.0, 0.0004, 0.083, 0.0996, 0.917, 0.9995, 1.0)
+    assert [percentages.tenths(share) for share in shares] == [
+        *("0%", "<0.1%", "8.3%", "10.0%", "91.7%", ">99.9%", "100%")
+    ]

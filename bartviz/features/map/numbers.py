@@ -57,7 +57,7 @@ class Column:
     after: tuple[Box, ...]
 
     def of_parts(self) -> Column:
-        """The same for a newcomer: without dropout, which does nothing at inference, and without layer norms."""
+        """The same for a newcomer: without dropout, which does nothing at inference, and boxes of layer norms."""
         before, after = _of_parts(self.before), _of_parts(self.after)
         return replace(self, before=before, layer=tuple(map(_of_parts, self.layer)), after=after)
 
@@ -249,7 +249,7 @@ def _summed(family: Family, stack: Stack, parts: tuple[Box, ...], dropped: tuple
     assert side is not None  # the family has this stack
     outputs = (norm,) if any(part.role == "feed-forward output layer norm weight" for part in side.parts) else ()
     if family.norm == "post":
-        return (*parts, *dropped, replace(add, text=_("Add, then LayerNorm"), plain=add.text))
+        return (*parts, *dropped, replace(add, text=_("Add, then LayerNorm"), plain=_("Add & norm")))
     return (*((norm,) if family.norm == "pre" else ()), *parts, *outputs, *dropped, add)
 
 

@@ -17,7 +17,7 @@ from bartviz.features.map import numbers
 from bartviz.features.map.numbers import Box, Column
 from bartviz.features.map.numbers_tensors import WORDS, Tensor, first_word, tensor
 from bartviz.language import _
-from bartviz.language.percentages import percent
+from bartviz.language.percentages import tenths
 from bartviz.record.steps import told_apart
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _box(record: Record, column: Column, box: Box, number: int, *, plain: bool) 
         "tokens": list(found.tokens[:WORDS]) + (["…"] if len(found.tokens) > WORDS else []),
         "written": found.written,
         "maps": _maps(found),
-        "bars": [[label, probability, percent(probability)] for label, probability in found.bars],
+        "bars": [[label, probability, tenths(probability)] for label, probability in found.bars],
     }
 
 

@@ -78,9 +78,9 @@ def test_a_newcomer_sees_the_parts_and_their_sums_without_dropout_norms_and_acti
     assert texts(encoder)[1:6] == [
         "Embeddings: token + position",
         "Self-attention, 4 heads",
-        "Add",
+        "Add & norm",
         "Feed-forward",
-        "Add",
+        "Add & norm",
     ]
     gives = [box.gives for group in decoder.layer for box in group]
     assert gives == ["weights", "sum", "weights", "sum", "states", "sum"]
