@@ -76,7 +76,11 @@ def choose(record: Record) -> Shown | None:
     if view == "pattern" and not levels.at_least("intermediate") and not page_hooks.current().leads():
         do = [_("Touch a row to see how much it may look at.")]
         if _hides(record):
-            do.insert(0, _("Coloured: the word of the row may look at the word of the column. Hatched: it is hidden."))
+            said = _(
+                "Each row is a word that is read, or about to be written. Coloured: what it may look at. Hatched: what "
+                "is hidden from it."
+            )
+            do.insert(0, said)
         with naming:
             show.what_to_do(" ".join(do))
     shapes = [record.attention(kind).shape for kind in record.kinds]

@@ -67,7 +67,7 @@ def test_beginners_see_the_numbers_that_are_added_only_where_a_link_asks_for_the
 
 
 def test_beginners_are_told_what_hatched_means_where_a_cell_is(record: Record) -> None:
-    assert "Hatched: it is hidden. Touch a row" in words(opened(record, level="beginner"))
+    assert "Hatched: what is hidden from it. Touch a row" in words(opened(record, level="beginner"))
     assert "Touch a row" not in words(opened(record, level="beginner", view="weights"))
     said = words(opened(records.encoder_only(), level="beginner"))
     assert "Touch a row" in said
