@@ -12,11 +12,12 @@ import { bringForward, buildTable, drawTexts } from "./text.js";
 import { uncovered } from "./veil.js";
 import { bounded, fitted } from "./window.js";
 
+const WIDE = 1100; // pixels of a canvas from which on its type grows with it
 const SHORT = 24; // rows or columns whose words can be read without a closer look
 
 /** @param {Canvas} it */
 function arrange(it) {
-  it.type = typeSize(it.root);
+  it.type = typeSize(it.root) * Math.min(Math.max(it.root.clientWidth / WIDE, 1), 1.4);
   it.root.classList.toggle("large", it.large);
   it.root.dataset.view = it.choice.view;
   it.root.classList.toggle("long", Math.max(...it.meta.shape.slice(2)) > SHORT);
