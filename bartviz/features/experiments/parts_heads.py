@@ -116,8 +116,17 @@ def _said(record: Record, ablation: Ablation) -> None:
     parts = [headline.meaning(ablation), headline.of_all(ablation)]
     if ablation.factors == {NEEDED: 0.0} and not ablation.mean and _is_saved(record):
         parts.append(_("Of all heads, this one matters most here."))
-    if list(ablation.factors) == [pick.first_head(record, start.kind_of(record))]:
+    first = pick.first_head(record, start.kind_of(record))
+    if list(ablation.factors) == [first]:
         parts.append(_("This is the head of the picture on the page Start."))
+    elif [(head.layer, head.head) for head in ablation.factors] == [(first.layer, first.head)]:
+        parts.append(
+            _(
+                "The head of the picture on the page Start is another one: it has the same number, but belongs to "
+                "the {attention}.",
+                attention=sentence_words.attention(first.kind),
+            )
+        )
     show.lead(" ".join(part for part in parts if part))
     if levels.at_least("intermediate"):
         show.note(analysis.notice(ablation))
