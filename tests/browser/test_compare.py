@@ -184,7 +184,7 @@ def test_a_row_chosen_in_what_differs_is_chosen_in_both(visit: Open, shipped: st
     said = of(page, APART, "said").text_content() or ""
     row = said.split(":")[0]
     for letter in "AB":
-        expect(of(page, letter, "said")).to_contain_text(f"{row} looks most at")
+        expect(of(page, letter, "said")).to_contain_text(f"To write {row}, most attention goes to")
 
 
 def test_what_differs_is_seen_beside_both_maps_on_a_laptop(visit: Open, shipped: str) -> None:

@@ -18,7 +18,7 @@ def messages(
     heads."""
     first = _markup() | _names(attention) | _labels(renormalised=renormalised)
     said = first | _cells(predicts=predicts) | _together() | _titles(attention.kind, predicts=predicts)
-    return said | (_plainly() if plain else {}) | (_apart() if apart else {})
+    return said | (_plainly(predicts=predicts) if plain else {}) | (_apart() if apart else {})
 
 
 def _apart() -> Messages:
@@ -120,16 +120,12 @@ def _titles(kind: Kind, *, predicts: bool) -> Messages:
     }
 
 
-def _plainly() -> Messages:
+def _plainly(*, predicts: bool) -> Messages:
     """The same for a beginner. Shares of several rows are means, which are never more than 100%."""
-    return {
+    return _plain_row(predicts=predicts) | {
         "head": sentence_words.head_in_words("{layer}", "{head}"),
         "of_head": "{said}",
-        "cell": _("{row} looks at {key}: {weight}"),
         "masked": _("hidden"),
-        "out": _("Hidden from it: {names}."),
-        "row": _("{row} looks most at {best}."),
-        "row_then": _("{row} looks most at {best}, then at {others}."),
         "rows": _("{count} rows, {names}, look most at {best}."),
         "rows_then": _("{count} rows, {names}, look most at {best}, then at {others}."),
         "rows_part": _("“{key}” ({mean} on average)"),
@@ -142,11 +138,30 @@ def _plainly() -> Messages:
             "On average, {count} rows give {columns} columns, {names}, together {each} of their attention, and all "
             "rows {mean}."
         ),
-        "looks": _("{row} looks at"),
-        "columns_shaded": _("Where {row} looks"),
         "columns_shaded_by_rows": _("Where {count} rows look, on average"),
         "rows_shaded": _("Which words look at {names}"),
         "rows_plain": _("Words that look: choose one or several"),
+    }
+
+
+def _plain_row(*, predicts: bool) -> Messages:
+    """One row for a beginner: a word that looks, or one that is about to be written."""
+    if predicts:
+        return {
+            "cell": _("To write {row}, {key} gets {weight} of the attention"),
+            "row": _("To write {row}, most attention goes to {best}."),
+            "row_then": _("To write {row}, most attention goes to {best}, then to {others}."),
+            "out": _("Hidden: {names}."),
+            "looks": _("To write {row}"),
+            "columns_shaded": _("Where the head looks to write {row}"),
+        }
+    return {
+        "cell": _("{row} looks at {key}: {weight}"),
+        "row": _("{row} looks most at {best}."),
+        "row_then": _("{row} looks most at {best}, then at {others}."),
+        "out": _("Hidden from it: {names}."),
+        "looks": _("{row} looks at"),
+        "columns_shaded": _("Where {row} looks"),
     }
 
 

@@ -130,6 +130,12 @@ test("a beginner reads shares instead of weights, sums and the rows of a matrix"
     numbers.rowsSaid(plain, [1], one, (row, column) => row < column),
     "“b” looks most at “y” (75%), then at “x” (13%) and “z” (13%). Hidden from it: “z”.",
   );
+  const writes = { ...plain, words: JSON.parse(process.env.PLAIN_PREDICTING) };
+  assert.equal(numbers.cellSaid(writes, 1, 1, 0.75, false), "To write “b”, “y” gets 75% of the attention");
+  assert.equal(
+    numbers.rowsSaid(writes, [1], one, (row, column) => row < column),
+    "To write “b”, most attention goes to “y” (75%), then to “x” (13%) and “z” (13%). Hidden: “z”.",
+  );
   assert.equal(
     numbers.rowsSaid(plain, [0, 2], two),
     "2 rows, “a”, “c”, look most at “x” (75% on average), then at “y” (13% on average) and “z” (13% on average).",

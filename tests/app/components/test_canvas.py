@@ -47,7 +47,8 @@ def test_the_arithmetic_of_the_browser() -> None:
     ways: dict[str, dict[str, bool]] = {
         "WORDS": {},
         "PREDICTING": {"predicts": True},
-        "PLAIN": {"predicts": True, "plain": True},
+        "PLAIN": {"plain": True},
+        "PLAIN_PREDICTING": {"predicts": True, "plain": True},
         "APART": {"apart": True},
         "PLAIN_APART": {"plain": True, "apart": True},
     }

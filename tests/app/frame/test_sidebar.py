@@ -144,7 +144,9 @@ def test_run_requests_the_sidebars_values_and_shows_the_result(app: App, answers
     page.selectbox(key="special").set_value("true")
     page = press(page, "Run")
     assert not page.exception
-    assert answers.asked == [Request("facebook/bart-base", "Hello there.", None, "Hallo.", 7, 4, "last", True, lower=True)]
+    assert answers.asked == [
+        Request("facebook/bart-base", "Hello there.", None, "Hallo.", 7, 4, "last", True, lower=True)
+    ]
     assert "<p>9 tokens · " in words(page)  # the encoder's record that came, not the one from before
 
 
