@@ -55,7 +55,7 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(state).to_have_text(UNLEARNED)
     page.get_by_label("a line from top right to bottom left").check()
     judged = training.locator(".judged")
-    height = judged.evaluate("(place) => place.clientHeight")
+    height = training.evaluate("(whole) => whole.clientHeight")
     page.get_by_role("button", name="Start training", exact=True).click()
     learns(page, 0)
     learns(page, steps(page))
@@ -64,7 +64,7 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(state).to_have_text(re.compile(r"^Stopped\. Step \d+: "), timeout=PATIENCE)
     expect(training.locator(".verdict")).to_contain_text("of its weight on")
     expect(judged).to_have_text(re.compile("^(Your guess was right|You guessed)"))
-    assert judged.evaluate("(place) => place.clientHeight") == height  # nothing moves when it comes
+    assert training.evaluate("(whole) => whole.clientHeight") == height  # nothing moves when it comes
     settle(page)
     before = steps(page)
     assert before > 0
@@ -87,21 +87,37 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
     expect(training.locator(".answer")).to_contain_text("faed")
 
 
+def test_each_picture_of_the_course_has_a_title_and_its_own_legend(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/born?width=16")
+    shares, loss = page.locator(".training .shares"), page.locator(".training .loss")
+    for said in ("How much is right", "texts right", "each head's weight on the right place", "Head 1 of layer 0"):
+        expect(shares.locator("figcaption")).to_contain_text(said)
+    expect(loss.locator("figcaption")).to_have_text("Training loss (0: sure of the right answer)")
+    for part in (shares, loss):
+        expect(part).to_be_in_viewport(ratio=1)
+        assert edge(part.locator("figcaption"), "bottom") <= edge(part.locator("canvas"), "top")
+
+
+def test_on_a_phone_both_heads_are_on_the_first_screen_before_the_training(visit: Open, shipped: str) -> None:
+    page = visit(f"{shipped}/born?width=16", size=(390, 844))
+    maps = page.locator(".training .maps canvas")
+    expect(maps).to_have_count(2)
+    for each in maps.all():
+        expect(each).to_be_in_viewport(ratio=1)
+    assert edge(maps.first, "top") == edge(maps.last, "top")
+    expect(page.locator(".training .start")).to_be_in_viewport(ratio=1)
+
+
 def test_on_a_phone_the_map_and_the_curves_are_in_sight_while_it_learns(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/born?width=16", size=(390, 844))
     training = page.locator(".training")
     guess, start, bar = training.locator(".guess"), training.locator(".start"), page.get_by_test_id("stHeader")
     assert edge(guess, "bottom") <= edge(start, "top")  # first the guess, then the start
     start.tap()
-    expect(training.locator(".course figcaption")).to_be_in_viewport(ratio=1)
-    for part in (".maps", ".curves", ".start"):
+    expect(training.locator(".loss")).to_be_in_viewport(ratio=1)
+    for part in (".maps", ".shares", ".start"):
         expect(training.locator(part)).to_be_in_viewport(ratio=1)
     assert edge(bar, "bottom") <= edge(start, "top")  # it is not covered
-    wide = training.evaluate("(whole) => whole.clientWidth")
-    assert training.locator(".maps canvas").evaluate_all("(maps) => maps.map(({ clientWidth }) => clientWidth)") == [
-        wide,
-        wide,
-    ]
     expect(training.locator(".scale")).to_be_in_viewport(ratio=1)  # which colour stands for which weight
     expect(training.locator(".key.told")).to_be_hidden()  # with a causal mask it would be the line of the right texts
 

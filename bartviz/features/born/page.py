@@ -26,6 +26,7 @@ def _live() -> None:
     )
     task = parts.task()
     place = show.place("born")
+    parts.again()
     with levels.aside(_("More: the network, its seed, its mask"), key="born", names=parts.NAMES) as opened:
         network = parts.network(opened)
     with place:

@@ -47,14 +47,13 @@ WORDS: Mapping[str, str] = {
     ),
     "rows": mark("writes ↓"),
     "columns": mark("reads →"),
-    "curves": mark(
-        "Against the step: the share of right texts, how much each head looks at the right place, and the loss"
-    ),
+    "against": mark("{what}, against the step."),
+    "shares": mark("How much is right"),
     "axis": mark("steps"),
     "own": mark("texts right"),
     "told": mark("right if told"),
     "weight": mark("each head's weight on the right place"),
-    "loss": mark("training loss (0: sure of the right answer)"),
+    "loss": mark("Training loss (0: sure of the right answer)"),
     "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),
     "mirrored": mark("a line from top right to bottom left"),
@@ -104,15 +103,17 @@ class Network(NamedTuple):
 
 def task() -> str:
     """The task (URL ``task``)."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="born_task"):
-        with st.container(width="content"):
-            found = pick.one_of(_("It learns to"), {word: _(name) for word, name in TASKS.items()}, key="task")
-        st.button(
-            _("New random numbers"),
-            on_click=_other_seed,
-            help=_("Begin again from other random numbers, those of another seed."),
-        )
-    return found
+    with st.container(key="born_task"):
+        return pick.one_of(_("It learns to"), {word: _(name) for word, name in TASKS.items()}, key="task")
+
+
+def again() -> None:
+    """A button for other random numbers."""
+    st.button(
+        _("New random numbers"),
+        on_click=_other_seed,
+        help=_("Begin again from other random numbers, those of another seed."),
+    )
 
 
 def _other_seed() -> None:

@@ -160,7 +160,7 @@ class View {
 
   /** A training is short: its map and its curves are on the screen from its first step on. */
   bringInSight() {
-    if (this.find(".course figure").getBoundingClientRect().bottom <= innerHeight) return;
+    if (this.find(".loss").getBoundingClientRect().bottom <= innerHeight) return;
     this.find(".bar").scrollIntoView({ behavior: calm() ? "auto" : "smooth" });
   }
 
@@ -319,78 +319,59 @@ class View {
     drawWeights(canvas, { rows, columns: words, share, kept, height, axes }, theme, colors, scale);
   }
 
+  /** The two pictures of the course: what is right, and the loss, against the step. */
   curves(theme, strong, scale) {
-    const canvas = this.find(".curves");
+    const { judgements } = this,
+      of = (measure) => judgements.map(measure),
+      most = Math.max(1, ...of(({ loss }) => loss).filter(Number.isFinite));
+    const shares = (judgements[0]?.heads ?? []).map((_, at) => ({
+      values: of(({ heads }) => heads[at].right),
+      color: strong,
+      thick: 2,
+      dash: DASHES[at],
+    }));
+    shares.push({ values: of(({ own }) => own), color: theme.ink, thick: 3, dash: [] });
+    if (!this.data.settings.causal)
+      // with a causal mask it is the same line
+      shares.push({ values: of(({ told }) => told), color: theme.ink, thick: 2, dash: [5, 4] });
+    const losses = [{ values: of(({ loss }) => loss / most), color: theme.ink, thick: 1.2, dash: [] }];
+    this.course("shares", ["100%", "0%"], shares, theme, scale);
+    this.course("loss", [most.toFixed(1), "0"], losses, theme, scale);
+  }
+
+  /** One picture: lines of shares of its height. */
+  course(name, labels, lines, theme, scale) {
+    const canvas = this.find(`.${name} canvas`);
     if (!canvas.clientWidth) return;
     const { context, width, height } = measured(canvas),
-      { judgements } = this,
       size = 12 * scale;
-    canvas.setAttribute("aria-label", `${this.say("curves")}. ${this.state()}`);
+    canvas.setAttribute("aria-label", `${this.say("against", { what: this.say(name) })} ${this.state()}`);
     context.clearRect(0, 0, width, height);
     context.font = `${size}px ${theme.font}`;
-    const left = 3.2 * size,
-      right = width - size / 2,
-      middle = 0.64 * height,
-      last = Math.max(100, judgements.at(-1)?.steps ?? 0),
-      most = Math.max(1, ...judgements.map(({ loss }) => loss).filter(Number.isFinite));
-    const x = (steps) => left + (steps / last) * (right - left);
-    const panel = (top, bottom, labels) => {
-      context.strokeStyle = theme.faint;
-      context.lineWidth = 1;
-      context.strokeRect(left, top, right - left, bottom - top);
-      context.fillStyle = theme.text;
-      context.textAlign = "right";
-      context.textBaseline = "middle";
-      context.fillText(labels[0], left - 5, top + size / 2);
-      context.fillText(labels[1], left - 5, bottom - size / 2);
-      return (share) => bottom - share * (bottom - top);
-    };
-    const line = (values, y, color, thick, dash = []) => {
+    const [left, right, top, bottom] = [3.2 * size, width - size / 2, 2, height - 1.6 * size],
+      last = Math.max(100, this.judgements.at(-1)?.steps ?? 0);
+    context.strokeStyle = theme.faint;
+    context.lineWidth = 1;
+    context.strokeRect(left, top, right - left, bottom - top);
+    context.fillStyle = theme.text;
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    context.fillText(labels[0], left - 5, top + size / 2);
+    context.fillText(labels[1], left - 5, bottom - size / 2);
+    context.textBaseline = "bottom";
+    context.fillText(`${last} ${this.say("axis")}`, right, height - 1);
+    for (const { values, color, thick, dash } of lines) {
       context.strokeStyle = color;
       context.lineWidth = thick;
       context.setLineDash(dash);
       context.beginPath();
       values.forEach((value, at) => {
-        if (Number.isFinite(value)) context.lineTo(x(judgements[at].steps), y(value));
+        const x = left + (this.judgements[at].steps / last) * (right - left);
+        if (Number.isFinite(value)) context.lineTo(x, bottom - value * (bottom - top));
       });
       context.stroke();
-      context.setLineDash([]);
-    };
-    const share = panel(2, middle - 4, ["100%", "0%"]),
-      nats = panel(middle + 6, height - 1.6 * size, [most.toFixed(1), "0"]);
-    context.fillStyle = theme.text;
-    context.textBaseline = "bottom";
-    context.fillText(`${last} ${this.say("axis")}`, right, height - 1);
-    judgements[0]?.heads.forEach((_, head) =>
-      line(
-        judgements.map(({ heads }) => heads[head].right),
-        share,
-        strong,
-        2,
-        DASHES[head],
-      ),
-    );
-    line(
-      judgements.map(({ own }) => own),
-      share,
-      theme.ink,
-      3,
-    );
-    if (!this.data.settings.causal)
-      // with a causal mask it is the same line
-      line(
-        judgements.map(({ told }) => told),
-        share,
-        theme.ink,
-        2,
-        [5, 4],
-      );
-    line(
-      judgements.map(({ loss }) => loss / most),
-      nats,
-      theme.ink,
-      1.2,
-    );
+    }
+    context.setLineDash([]);
   }
 
   end() {
