@@ -1,19 +1,23 @@
-"""The layers of models side by side: their parts, width and number.
+"""The layers of models side by side: how many, and how many parameters each part of them has.
 
 Encoder to the left in teal, decoder to the right in vermilion, its cross-attention violet; the first layer is below.
 In all bars the parts come in one order from the left.
 Between them is a gap: a layer of one is no part of a layer of the other. A model of one side takes the room of one.
+Below the layers is what is no layer, as a grey block. Equal areas stand for equally many parameters in the whole
+drawing: bars are as long as their layer has parameters, and blocks, all of one width, as high.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import plotly.graph_objects as go
 
-from bartviz.analysis import parameter_totals
+from bartviz.analysis import matrix_titles, parameter_totals
 from bartviz.drawing import theme
 from bartviz.errors import SettingError
 from bartviz.features.models.numbers_model_table import Subject, subject
@@ -27,33 +31,115 @@ SUBLAYERS = {
 }
 
 
-APART = 0.1  # of the widest model: between encoder and decoder
+APART = 0.1  # of the longest bar: between encoder and decoder
 CLOSE = 12  # numbers of layers above each other, at most
-HIGH = 320  # pixels of the deepest model's layers, so that all are on one screen
-BESIDE = 0.08  # of it: between the bars and the edge of their panel
+ROW, HIGH = 18, 340  # pixels: of a layer, and of the deepest model, so that all is on one screen
+BAR = 0.8  # of a row
+BELOW = 1.0  # rows from the middle of the lowest bar to the block below it
+BESIDE = 0.08  # of the longest bar: between the bars and the edge of their panel
+LEAST = 0.01  # of the model: what is no layer and has less, such as the pooler of BERT, is not drawn
+HOLLOW = "rgba(0,0,0,0)"
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A model with the numbers of its drawing."""
+
+    model: Subject
+
+    @cached_property
+    def sides(self) -> dict[str, list[Counter[str]]]:
+        """Encoder and decoder, of those that it has: the parameters of each layer by part."""
+        found: dict[str, dict[int, Counter[str]]] = {}
+        for row in self.model.rows:
+            if row.layer is not None:
+                layer = found.setdefault(row.component, {}).setdefault(row.layer, Counter())
+                layer[parameter_totals.sublayer(row.role)] += row.elements
+        return {
+            side: [layers[number] for number in sorted(layers)]
+            for side in ("encoder", "decoder")
+            if (layers := found.get(side))
+        }
+
+    @cached_property
+    def own(self) -> dict[str, list[int]]:
+        """Of each layer of a side, the parameters that no layer before it has: ALBERT's layers share them."""
+        found = {side: [0] * len(layers) for side, layers in self.sides.items()}
+        for row in self.model.rows:
+            if row.layer is not None and row.component in found:
+                found[row.component][row.layer] += row.count
+        return found
+
+    @cached_property
+    def blocks(self) -> dict[parameter_totals.Part, int]:
+        """What is no layer, if it is worth drawing; each matrix is counted once."""
+        parts = parameter_totals.parts(self.model.rows)
+        least = LEAST * sum(parts.values())
+        return {name: parts[name] for name in ("embeddings", "head") if parts[name] > least}
+
+    def longest(self, side: str) -> int:
+        """The parameters of the largest layer."""
+        return max(layer.total() for layer in self.sides[side])
+
+    @property
+    def side(self) -> int:
+        """-1 of an encoder alone, 1 of a decoder alone, 0 of both."""
+        return 0 if len(self.sides) == 2 else -1 if "encoder" in self.sides else 1
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """What all panels have in common: the parameters of the longest bar, and the number of layers of the deepest."""
+
+    longest: int
+    deepest: int
+
+    @property
+    def gutter(self) -> float:
+        """From the middle of a panel to the bars of a side."""
+        return self.longest * APART / 2
+
+    def middle(self, one: _Drawn) -> float:
+        """Of the bars, and of the block below them."""
+        if one.side == 0:
+            return 0.0
+        return one.side * (self.gutter + 0.5 * one.longest("encoder" if one.side < 0 else "decoder"))
+
+    def ends(self, one: _Drawn) -> tuple[float, float]:
+        """The ends of a model's panel: both sides, or the one that it has, in the middle."""
+        reach = (1 + BESIDE) * self.longest + self.gutter if one.side == 0 else (0.5 + BESIDE) * self.longest
+        return self.middle(one) - reach, self.middle(one) + reach
+
+    def high(self, one: _Drawn) -> float:
+        """The rows of a model's block."""
+        return BAR * sum(one.blocks.values()) / self.longest
 
 
 def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None) -> go.Figure:
-    """One panel per model. A bar is a layer, as long as the model is wide; its parts are as long as their share of the
-    layer's parameters. Encoders are at the left, decoders at the right. At least one model: a name of the catalogue, or
-    ``analysis.tables.subject`` of any. Raises ModelError for a name that is not known.
+    """One panel per model. A bar is a layer, and as long as it has parameters, of which each part has its share; the
+    embeddings are a block below them. Equal areas stand for equally many parameters. Encoders are at the left, decoders
+    at the right. At least one model: a name of the catalogue, or ``analysis.tables.subject`` of any. Raises ModelError
+    for a name that is not known.
 
     >>> figure = bartviz.figures.models(["facebook/bart-base", "t5-base"])
     """
-    subjects = [subject(one) if isinstance(one, str) else one for one in ([given] if isinstance(given, str) else given)]
-    if not subjects:
+    names = [given] if isinstance(given, str) else given
+    drawn = [_Drawn(subject(one) if isinstance(one, str) else one) for one in names]
+    if not drawn:
         raise SettingError("Name at least one model.")
-    deepest = max(stack.layers for one in subjects for stack in one.stacks)
-    widest = max(one.sizes.width for one in subjects)
+    scale = _Scale(
+        longest=max(one.longest(side) for one in drawn for side in one.sides),
+        deepest=max(len(layers) for one in drawn for layers in one.sides.values()),
+    )
     traces: list[dict[str, Any]] = []
-    layout: dict[str, Any] = {"barmode": "overlay", "bargap": 0.25, "showlegend": False, "annotations": []}
-    gap, left, gutter = 0.04, 0.0, widest * APART / 2
-    ranges = [_range(one, widest, gutter) for one in subjects]
-    scale = (1 - gap * (len(subjects) - 1)) / sum(end - start for start, end in ranges)  # one for all panels
-    for number, (one, (start, end)) in enumerate(zip(subjects, ranges, strict=True)):
+    layout: dict[str, Any] = {"barmode": "overlay", "showlegend": False, "annotations": []}
+    gap, left = 0.04, 0.0
+    ranges = [scale.ends(one) for one in drawn]
+    room = (1 - gap * (len(drawn) - 1)) / sum(end - start for start, end in ranges)  # of a parameter, in all panels
+    for number, (one, (start, end)) in enumerate(zip(drawn, ranges, strict=True)):
         suffix = "" if number == 0 else str(number + 1)
-        share = scale * (end - start)
-        traces += _bars(one, f"x{suffix}", gutter, dark)
+        share = room * (end - start)
+        traces += [*_bars(one, f"x{suffix}", scale, dark), *_blocks(one, f"x{suffix}", scale, dark)]
         layout[f"xaxis{suffix}"] = {
             "domain": [left, min(left + share, 1.0)],
             "range": [start, end],
@@ -62,17 +148,20 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
             "fixedrange": True,
             "anchor": "y",
         }
-        layout["annotations"] += _titles(one, f"x{suffix}", gutter, widest, deepest, dark)
+        layout["annotations"] += _titles(one, f"x{suffix}", scale, dark)
         left += share + gap
+    lowest, highest = -BELOW - max(scale.high(one) for one in drawn) - 0.1, scale.deepest - 0.5
     layout["yaxis"] = {
-        "range": [-0.6, deepest + 0.4],
+        "range": [lowest, highest],
         "title": {"text": _("layer (counted from the bottom)")},
         "showgrid": False,
         "fixedrange": True,
-        "tickvals": _numbered(deepest),
+        "tickvals": _numbered(scale.deepest),
     }
-    layout["margin"] = {"l": 8, "r": 28, "t": 66, "b": 8}  # a title may be wider than the bars of one side
-    return theme.build(traces, layout, dark=dark, height=height or 130 + min(18 * max(deepest, 6), HIGH))
+    below = 14 + 28 * max(len(one.blocks) for one in drawn)
+    layout["margin"] = {"l": 8, "r": 28, "t": 92, "b": below}  # a title may be wider than the bars of one side
+    rows = min(ROW * max(highest - lowest, 8), HIGH)
+    return theme.build(traces, layout, dark=dark, height=height or 92 + below + round(rows))
 
 
 def _numbered(layers: int) -> list[int]:
@@ -81,55 +170,65 @@ def _numbered(layers: int) -> list[int]:
     return [*range(0, layers - step, step), layers - 1]
 
 
-def _range(one: Subject, widest: int, gutter: float) -> tuple[float, float]:
-    """The ends of a model's panel: both sides, or the one that it has, in the middle."""
-    reach = (1 + BESIDE) * widest + gutter
-    if _side(one) == 0:
-        return -reach, reach
-    middle = _side(one) * (gutter + 0.5 * one.sizes.width)
-    return middle - (0.5 + BESIDE) * widest, middle + (0.5 + BESIDE) * widest
+def _hover(one: _Drawn) -> str:
+    return f"%{{customdata}}<extra>{theme.escape(_brief(one.model.name))}</extra>"
 
 
-def _side(one: Subject) -> int:
-    """-1 of an encoder alone, 1 of a decoder alone, 0 of both."""
-    return 0 if one.sizes.encoder and one.sizes.decoder else -1 if one.sizes.encoder else 1
-
-
-def _bars(one: Subject, axis: str, gutter: float, dark: bool) -> Iterator[dict[str, Any]]:
-    hover = f"%{{customdata}}<extra>{theme.escape(_brief(one.name))}</extra>"
-    for side in ("encoder", "decoder"):
-        layers = sorted({row.layer for row in one.rows if row.component == side and row.layer is not None})
-        found: Counter[tuple[int, str]] = Counter()
-        for row in one.rows:
-            if row.component == side and row.layer is not None:
-                found[row.layer, parameter_totals.sublayer(row.role)] += row.elements
-        totals = [sum(found[layer, name] for name in SUBLAYERS) for layer in layers]
-        base = [gutter if side == "decoder" else -gutter - one.sizes.width] * len(layers)
+def _bars(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[str, Any]]:
+    """The layers; those without parameters of their own are hollow."""
+    for side, layers in one.sides.items():
+        start = scale.gutter if side == "decoder" else -scale.gutter - one.longest(side)
+        base = [start] * len(layers)
         for name, label in SUBLAYERS.items():
-            counts = [found[layer, name] for layer in layers]
+            counts = [layer[name] for layer in layers]
             if not any(counts):
                 continue
-            size = [one.sizes.width * count / total for count, total in zip(counts, totals, strict=True)]
-            said = [
-                _("layer {layer}, {part}: {count:,} parameters", layer=layer, part=_(label), count=count)
-                for layer, count in zip(layers, counts, strict=True)
-            ]
+            color = _color(side, name, dark)
             yield {
                 "type": "bar",
                 "orientation": "h",
-                "y": layers,
-                "x": size,
+                "y": [*range(len(layers))],
+                "x": counts,
                 "base": base,
+                "width": BAR,
                 "xaxis": axis,
                 "yaxis": "y",
                 "marker": {
-                    "color": _color(side, name, dark),
+                    "color": [color if own else HOLLOW for own in one.own[side]],
                     "line": {"width": 1, "color": theme.kind_color(_kind(side, name), dark)},
                 },
-                "customdata": said,
-                "hovertemplate": hover,
+                "customdata": [
+                    _("layer {layer}, {part}: {count:,} parameters", layer=layer, part=_(label), count=count)
+                    for layer, count in enumerate(counts)
+                ],
+                "hovertemplate": _hover(one),
             }
-            base = [start + length for start, length in zip(base, size, strict=True)]
+            base = [begun + count for begun, count in zip(base, counts, strict=True)]
+
+
+def _blocks(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[str, Any]]:
+    """The block below the layers: embeddings, and an output layer that is not the embeddings."""
+    high, colors = scale.high(one), theme.palette(dark)
+    start, whole = scale.middle(one) - scale.longest / 2, sum(one.blocks.values())
+    for name, count in one.blocks.items():
+        length = scale.longest * count / whole
+        yield {
+            "type": "bar",
+            "orientation": "h",
+            "y": [-BELOW - high / 2],
+            "x": [length],
+            "base": [start],
+            "width": high,
+            "xaxis": axis,
+            "yaxis": "y",
+            "marker": {
+                "color": colors.line if name == "embeddings" else colors.masked,
+                "line": {"width": 1, "color": colors.line},
+            },
+            "customdata": [_("{part}: {count:,} parameters", part=matrix_titles.title(name), count=count)],
+            "hovertemplate": _hover(one),
+        }
+        start += length
 
 
 def legend(subjects: Sequence[Subject], *, dark: bool = False) -> dict[str, tuple[str, ...]]:
@@ -143,6 +242,11 @@ def legend(subjects: Sequence[Subject], *, dark: bool = False) -> dict[str, tupl
     }
 
 
+def hollow(subjects: Sequence[Subject]) -> bool:
+    """Whether a layer in the drawing is hollow."""
+    return any(not own for one in subjects for layers in _Drawn(one).own.values() for own in layers)
+
+
 def _color(side: str, name: str, dark: bool) -> str:
     """Self-attention in the side's colour, its feed-forward layer in a quiet shade of it, cross-attention violet."""
     return theme.tint(_kind(side, name), dark) if name == "feed-forward" else theme.kind_color(_kind(side, name), dark)
@@ -152,47 +256,64 @@ def _kind(side: str, name: str) -> Kind:
     return "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
 
 
-def _titles(one: Subject, axis: str, gutter: float, widest: int, deepest: int, dark: bool) -> Iterator[dict[str, Any]]:
-    """Above the deepest model's bars, in one line for all, the family, name and size, and above each side its name."""
-    side = _side(one)
-    middle = side * (gutter + 0.5 * one.sizes.width)
-    total = parameter_totals.total(one.rows)
+def _titles(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[str, Any]]:
+    """Above the deepest model's bars, in one line for all, the family, name and size; above each side its name and the
+    size of its layers; below the block what it is."""
+    total = parameter_totals.total(one.model.rows)
     said = (
         _("{count:,.0f} M parameters", count=total / 1e6)
         if total >= 1e7
         else _("{count:,.1f} M parameters", count=total / 1e6)
     )
-    top = deepest - 0.4
     small = "<br><span style='font-size:0.79em'>"  # three fit side by side on a phone
-    yield {
-        "text": f"<b>{theme.escape(one.sizes.family.title)}</b>"
-        f"{small}{theme.escape(_brief(one.name))}</span>{small}{said}</span>",
-        "x": middle,
-        "y": top,
-        "yshift": 18,
-        "xref": axis,
-        "yref": "y",
-        "showarrow": False,
-        "xanchor": "center",
-        "yanchor": "bottom",
-        "align": "center",
-        "font": {"size": 14},
-    }
-    names = {-1: _("encoder"), 1: _("decoder")} if side == 0 else {-1: _("encoder only"), 1: _("decoder only")}
-    away = gutter + (max(0.5 * one.sizes.width, 0.36 * widest) if side == 0 else 0.5 * one.sizes.width)
-    for stack, where in ((one.sizes.encoder, -1), (one.sizes.decoder, 1)):
-        if stack is not None:
-            yield {
-                "text": names[where],
-                "x": where * away,  # the names stay apart however narrow the bars are
-                "y": stack.layers - 0.4,
-                "xref": axis,
-                "yref": "y",
-                "showarrow": False,
-                "xanchor": "center",
-                "yanchor": "bottom",
-                "font": {"size": 12, "color": theme.palette(dark).faint},
-            }
+    yield _note(
+        f"<b>{theme.escape(one.model.sizes.family.title)}</b>"
+        f"{small}{theme.escape(_brief(one.model.name))}</span>{small}{said}</span>",
+        axis,
+        (scale.middle(one), scale.deepest - 1 + BAR / 2),
+        yshift=36,
+        font={"size": 14},
+    )
+    names = {"encoder": _("encoder"), "decoder": _("decoder")}
+    if one.side:
+        names = {"encoder": _("encoder only"), "decoder": _("decoder only")}
+    faint = {"size": 12, "color": theme.palette(dark).faint}
+    anchors = {"encoder": "right", "decoder": "left"}  # of two sides: the names stay apart however narrow the panel is
+    for side, layers in one.sides.items():
+        anchor = "center" if one.side else anchors[side]
+        x = scale.middle(one) if one.side else scale.gutter * (-1 if side == "encoder" else 1)
+        yield _note(
+            f"{names[side]}<br>{_each(layers, one.own[side])}",
+            axis,
+            (x, len(layers) - 1 + BAR / 2),
+            xanchor=anchor,
+            align=anchor,
+            font=faint,
+        )
+    lines = [f"{matrix_titles.title(name)}<br>{_millions(count)}" for name, count in one.blocks.items()]
+    if lines:
+        place = scale.middle(one), -BELOW - scale.high(one)
+        yield _note("<br>".join(lines), axis, place, yanchor="top", font=faint)
+
+
+def _note(text: str, axis: str, place: tuple[float, float], **more: Any) -> dict[str, Any]:
+    """A text above a place of a panel, in its middle."""
+    x, y = place
+    where = {"x": x, "y": y, "xref": axis, "yref": "y", "xanchor": "center", "yanchor": "bottom", "align": "center"}
+    return {"text": text, "showarrow": False, **where, **more}
+
+
+def _each(layers: Sequence[Counter[str]], own: Sequence[int]) -> str:
+    """How many layers there are, and how many parameters each has."""
+    if not all(own):
+        return _("{layers} share {size}", layers=len(layers), size=_millions(sum(own)))
+    least, most = (_millions(count) for count in (min(own), max(own)))
+    return f"{len(layers)} × {most if least == most else f'{least} – {most}'}"
+
+
+def _millions(count: int) -> str:
+    millions = count / 1e6
+    return _("{count} M", count=f"{millions:,.1f}" if millions >= 1 else f"{millions:.2g}")
 
 
 def _brief(name: str) -> str:

@@ -20,7 +20,7 @@ from bartviz.families.catalogue import CATALOGUE
 from bartviz.families.family import ModelKind
 from bartviz.features.models import numbers_model_table as model_table
 from bartviz.features.models import parts_learned as learned
-from bartviz.features.models.figure import SUBLAYERS, legend
+from bartviz.features.models.figure import SUBLAYERS, hollow, legend
 from bartviz.features.models.numbers_model_table import GROUPS, ORIGINS, PROPERTIES, Origin, Property, Subject
 from bartviz.features.models.numbers_objectives import BERT_RATE, Example, objectives
 from bartviz.language import _, mark, plural
@@ -35,8 +35,8 @@ SETS = {
     "small": (mark("Included here"), learned.MODELS),
     "own": (mark("My choice"), ()),
 }
-BAR = mark("A bar is a layer; its colours show how the layer's parameters are divided. Embeddings are not drawn.")
-WIDER = mark("The longer a bar, the more numbers stand for each token (the model's width).")
+BAR = mark("Each bar is a layer; the grey block is the embeddings. Equal areas stand for equally many parameters.")
+SHARED = mark("An empty bar is a layer that uses the parameters of a layer below it.")
 _STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}
 _MARKS = re.compile(r"(&lt;(?:mask|mask_1|extra_id_\d+)&gt;|\[MASK\])")
@@ -68,13 +68,15 @@ def _subject(name: str) -> Subject:
 def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
     """The drawing of the models and its legend; on a narrow screen it scrolls sideways."""
     st.html(_STYLE)
-    alt = _("The layers of each model as bars, encoder left, decoder right, as long as the model is wide")
-    with show.sideways(f"models_wide_{len(subjects)}"):
+    alt = _(
+        "The parameters of each model as areas: its layers as bars, encoder left, decoder right, its embeddings below"
+    )
+    sides = sum(len(one.stacks) for one in subjects)
+    with show.sideways(f"models_wide_{len(subjects)}_{sides}"):
         show.figure(drawn, key="layers", alt=alt)
     entries = {_(SUBLAYERS[part]): colors for part, colors in legend(subjects, dark=page.dark()).items()}
     show.legend(entries, label=_("Parts of a layer"))
-    widths = {one.sizes.width for one in subjects}
-    show.note(f"{_(BAR)} {_(WIDER)}" if len(widths) > 1 else _(BAR))
+    show.note(f"{_(BAR)} {_(SHARED)}" if hollow(subjects) else _(BAR))
     if not {one.name for one in subjects} & set(learned.MODELS):
         hint = _(
             "These models are not included in the app. For small ones that you can open right away, choose “{choice}”."

@@ -150,5 +150,9 @@ def test_the_seed_of_hidden_words_hides_nothing_on_another_page(app: App) -> Non
 def test_families_that_do_the_same_are_named_in_one_sentence(app: App) -> None:
     said = words(app("models", models="writers", level="beginner"))
     assert "BART, T5, Marian and Pegasus read a text and write another (encoder and decoder)." in said
-    assert "The longer a bar, the more numbers" in said  # their widths differ
-    assert "The longer a bar" not in words(app("models", level="beginner"))  # all three are as wide
+
+
+def test_hollow_bars_are_explained_where_there_are_some(app: App) -> None:
+    said = "An empty bar is a layer that uses"
+    assert said in words(app("models", models="own", which="albert-base-v2"))
+    assert said not in words(app("models"))
