@@ -90,12 +90,16 @@ def test_a_phone_shows_the_parts_below_each_other_without_scrolling_sideways(vis
     for box in boxes:
         assert box["x"] >= 0
         assert 300 < box["width"] <= 390 - box["x"]
+    player = page.locator(".formula").bounding_box()
+    assert player is not None
+    assert boxes[0]["y"] + boxes[0]["height"] <= player["y"]  # all rows of the first part are on the first screen
+    assert player["y"] + player["height"] <= 844  # with the player below them
     page.get_by_role("button", name="One step back").click()  # from the end: the output, which is below the screen
     expect(page.locator(".st-key-inside_row_values")).to_be_in_viewport(ratio=0.9)
     player, part = page.locator(".formula").bounding_box(), page.locator(".st-key-inside_row_values").bounding_box()
     assert player is not None
     assert part is not None
-    assert player["y"] + player["height"] <= part["y"]
+    assert part["y"] + part["height"] <= player["y"]
 
 
 @pytest.mark.thorough

@@ -28,10 +28,13 @@ def main() -> None:
     prediction.section(record)
     strip = show.place("strip")
     lead = show.place("inside_lead")
+    plain = not levels.at_least("intermediate")
+    if plain and not page_hooks.current().leads():
+        with show.place("inside_library"):
+            show.what_to_do(_(LIBRARY))
     picked = parts.choose(record)
     with strip:
         related_links.text_to_word(record, picked.one.kind)
-    plain = not levels.at_least("intermediate")
     above, below = show.place("inside_plain_above" if plain else "inside_above"), st.container()
     with (
         below,
@@ -42,8 +45,6 @@ def main() -> None:
         chosen = parts.choose_key(picked) if opened else picked
         with lead:
             show.lead(analysis.sentence(chosen.one, parts.predicted(record, chosen.one), plain=plain))
-            if plain and not page_hooks.current().leads():
-                show.what_to_do(_(LIBRARY))
         with above:
             parts.row(record, chosen)
             if not plain:

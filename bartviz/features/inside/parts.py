@@ -123,7 +123,6 @@ def choose_key(chosen: Chosen) -> Chosen:
 def row(record: Record, chosen: Chosen) -> None:
     """The formula and the row of arithmetic; a click on a weight examines that key below."""
     said, plain = predicted(record, chosen.one), not levels.at_least("intermediate")
-    formula.show(chosen.one, chosen.key, said, key="inside_formula", within=".st-key-inside_row", plain=plain)
     shown = chosen.shown
     _rows, colors = pick.colors_of_words(record).sides(chosen.one.kind)
     figure = partial(
@@ -144,7 +143,10 @@ def row(record: Record, chosen: Chosen) -> None:
     )
     st.html(_STYLE)
     touched = lambda: _choose_clicked(shown.keys)  # noqa: E731
-    with st.container(key="inside_row"):
+    with st.container(key="inside_played"):
+        formula.show(chosen.one, chosen.key, said, key="inside_formula", within=".st-key-inside_row", plain=plain)
+        picture = st.container(key="inside_row")
+    with picture:
         widths = _WIDTHS if chosen.one.bias is None else _WIDTHS_WITH_BIAS
         places = st.columns(widths if chosen.one.v is not None else widths[:2], gap="small")
         for part, place in enumerate(places):
