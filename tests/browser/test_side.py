@@ -24,17 +24,13 @@ def test_both_models_read_the_text(visit: Open, shipped: str, size: tuple[int, i
     boxes = [box.bounding_box() for box in page.locator(".attention [data-is=plot]").all()]
     assert boxes[0] is not None
     assert boxes[1] is not None
-    top = page.locator(".st-key-side_maps").bounding_box()
-    assert top is not None
-    first = 0 if size[0] > 600 else top["y"]
-    assert boxes[1]["y"] + boxes[1]["height"] - first <= size[1]  # both whole on one screen, at a desk the first
-    if size[0] > 600:
-        assert boxes[0]["y"] == boxes[1]["y"]
-    if size[0] < 600:  # what both share is read first, and the first map is on the first screen
-        said = page.locator(".st-key-side_said").bounding_box()
-        assert said is not None
-        assert said["y"] + said["height"] <= top["y"]
-        assert boxes[0]["y"] + boxes[0]["height"] <= size[1]
+    assert boxes[0]["y"] == boxes[1]["y"]
+    assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"]
+    assert boxes[1]["y"] + boxes[1]["height"] <= size[1]  # both whole on the first screen
+    above = [page.locator(f".st-key-side_{part}").bounding_box() for part in ("masks", "said", "maps")]
+    tops = [box["y"] for box in above if box is not None]
+    assert len(tops) == 3
+    assert tops == sorted(tops)  # who has what, what both share, then the maps
     for side, box in zip(("left", "right"), boxes, strict=True):  # the picker of a head is right above its map
         picker = page.locator(f".st-key-{side}").bounding_box()
         assert picker is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -15,6 +16,11 @@ from bartviz.features.side import parts
 from bartviz.language import _
 from bartviz.record.attention import Head
 from bartviz.record.record import Record
+
+if TYPE_CHECKING:
+    from bartviz.app.streamlit_internals import DeltaGenerator
+
+SIDES = ("left", "right")  # BERT, BART
 
 
 def alike(
@@ -41,13 +47,9 @@ def alike(
     left, right = (values["one"], values["other"])[:: 1 if own.model.kind == "encoder" else -1]  # as they are drawn
     named = levels.at_least("intermediate")  # a beginner finds their names in the lists
     said = [
-        _(
-            "Of all their heads, these two look at the text in the most similar way: {one} and {other}.",
-            one=left,
-            other=right,
-        )
+        _("Of all their heads, these two look at the text most alike: {one} and {other}.", one=left, other=right)
         if looked_at is None and named
-        else _("Of all their heads, these two look at the text in the most similar way.")
+        else _("Of all their heads, these two look at the text most alike.")
         if looked_at is None
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
@@ -62,6 +64,15 @@ def _head(record: Record, head: Head) -> str:
     return _("{head} of {model}", head=levels.head_within(head), model=record.model.name)
 
 
+def _places(name: str) -> list[DeltaGenerator]:
+    """A place on either side, for its squares (``side``) or its map."""
+    found = []
+    for side, column in zip(SIDES, st.columns(2, gap="large"), strict=True):
+        with column:
+            found.append(show.place(f"side_{name}_{side}"))
+    return found
+
+
 def main() -> None:
     record = page.begin("side")
     st.html(parts.STYLE)
@@ -73,17 +84,18 @@ def main() -> None:
                 model=parts.writer(record),
             )
         )
-        show.what_to_do(_("Touch a word beside a map: its row is framed in both maps."))
+        show.what_to_do(_("Touch a word: its row is framed in both maps."))
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
-        masks, said, maps = st.container(key="side_masks"), show.place("side_said"), show.place("side_maps")
+        masks, said, maps = (show.place(f"side_{name}") for name in ("masks", "said", "maps"))
     with masks:
-        above = st.columns(2, gap="large")
+        above = _places("side")
     with maps:
-        below = st.columns(2, gap="large")
+        with st.container(key="side_short" if parts.is_short(record) else "side_long"):
+            below = _places("map")
         marks = show.place("side_marks")
-    with above[0]:
+    with below[0]:  # what a map waits for is said in its place
         left = parts.side(record, "encoder")
-    with above[1]:
+    with below[1]:
         right = parts.side(record, "encoder-decoder")
     own, other = (right, left) if record is right else (left, right)
     match, looked_at = None, None
@@ -95,11 +107,11 @@ def main() -> None:
     first = [None, None] if match is None else [match.first, match.second]
     first = first if own is left else first[::-1]
     word = 0 if own is None else parts.framed_word(own)
-    for number, (run, side, head) in enumerate(zip((left, right), ("left", "right"), first, strict=True)):
-        with above[number], show.place(f"side_side_{side}"):
+    for number, (run, side, head) in enumerate(zip((left, right), SIDES, first, strict=True)):
+        with above[number]:
             if run is not None:
                 parts.squares(run)
-        with below[number], show.place(f"side_map_{side}"):
+        with below[number]:
             if run is not None:
                 chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
                 parts.map_of(run, side, chosen, word, right if run is left else left)

@@ -40,6 +40,7 @@ STYLE = Path(__file__).with_name("style.css")
 MODELS: dict[ModelKind, str] = {"encoder": "bert-tiny-en", "encoder-decoder": "bart-tiny-en-de"}  # that ship
 _WORD = "_side_word"  # the text, and the number of its word
 CELLS = 16  # along a side of a small square, at most
+SHORT = 14  # words, up to which both maps stand side by side on a phone
 MEANINGS: dict[Kind, str] = {
     "encoder": mark("reads in both directions"),
     "decoder": mark("writes from left to right"),
@@ -50,6 +51,11 @@ MEANINGS: dict[Kind, str] = {
 def side(record: Record, kind: ModelKind) -> Record | None:
     """The text of the record in a model of that kind: the visitor's own if it is one; None until it is computed."""
     return record if record.model.kind == kind else _run(MODELS[kind], kind, record)
+
+
+def is_short(record: Record) -> bool:
+    """Whether the maps of the text have so few rows and columns that they can be small."""
+    return len(word_groups(record.source)) <= SHORT
 
 
 def writer(record: Record) -> str:
@@ -86,7 +92,8 @@ def squares(record: Record) -> None:
         meaning = html.escape(_(MEANINGS[kind]))
         drawn.append(
             f"<figure data-kind='{kind}'>{_square(attention.mask, said)}"
-            f"<figcaption><b>{name}</b> {meaning}<br><small>{html.escape(said)}</small></figcaption></figure>"
+            f"<figcaption><b>{name}</b> <span>{meaning}</span><br><small>{html.escape(said)}</small></figcaption>"
+            "</figure>"
         )
     if record.decoder is None and record.model.family in FAMILIES:
         none = _("no decoder: {family} does not write", family=FAMILIES[record.model.family].title)

@@ -55,10 +55,7 @@ def test_the_other_model_reads_the_same_text(app: App, own: ModelKind, monkeypat
     shown = [
         f"{page.selectbox(key=side).value} of {name}" for side, name in zip(SIDES, parts.MODELS.values(), strict=True)
     ]
-    assert (
-        f"Of all their heads, these two look at the text in the most similar way: {' and '.join(shown)}."
-        in visits.words(page)
-    )
+    assert f"Of all their heads, these two look at the text most alike: {' and '.join(shown)}." in visits.words(page)
     assert "BART also has a decoder, which writes." in visits.words(page)
     page.selectbox(key="left").select_index(2).run()
     assert not page.exception
@@ -113,6 +110,12 @@ def test_models_that_read_other_words_are_shown_without_a_comparison(app: App, m
     assert not page.exception
     assert "They do not read the same words here" in visits.words(page)
     assert len(squares(page)) == 2
+
+
+def test_maps_are_small_where_the_words_are_few() -> None:
+    few = ["<s>", *(f" w{number}" for number in range(parts.SHORT - 2)), "</s>"]
+    assert parts.is_short(stand_in.record(source=few))
+    assert not parts.is_short(stand_in.record(source=[*few[:-1], " more", "</s>"]))
 
 
 @pytest.mark.parametrize(
