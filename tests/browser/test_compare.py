@@ -198,3 +198,29 @@ def test_what_differs_is_seen_beside_both_maps_on_a_laptop(visit: Open, shipped:
     for letter in "AB":  # the sentence below a map says what its row looks at
         expect(of(page, letter, "said")).to_be_visible()
         expect(of(page, letter, "strip")).to_be_hidden()
+
+
+@pytest.mark.parametrize("locale", ["en", "ko"])
+@pytest.mark.some("en")
+def test_a_phone_shows_both_maps_side_by_side_on_the_first_screen(visit: Open, shipped: str, locale: str) -> None:
+    page = visit(f"{shipped}/compare?lang={locale}", size=(390, 844))
+    drawn(page, charts=0)
+    boxes = [of(page, letter, "plot").bounding_box() for letter in "AB"]
+    a, b = (box for box in boxes if box is not None)
+    assert a["y"] == b["y"]
+    assert a["x"] + a["width"] <= b["x"]
+    assert b["y"] + b["height"] <= 844
+    heads = [page.locator(f".st-key-{letter} input").bounding_box() for letter in "ab"]
+    first, second = (box for box in heads if box is not None)
+    assert first["y"] == second["y"]
+    assert min(first["width"], second["width"]) >= 120  # "head 10 of layer 11" is not cut
+
+
+def test_a_phone_has_the_maps_of_a_long_text_below_each_other(visit: Open, shipped: str) -> None:
+    text = "The old man who lives next door told me yesterday that he would like to buy a new red car soon."
+    page = visit(f"{shipped}/compare?text={text.replace(' ', '+')}", size=(390, 844))
+    drawn(page, charts=0)
+    boxes = [of(page, letter, "plot").bounding_box() for letter in "AB"]
+    a, b = (box for box in boxes if box is not None)
+    assert a["y"] + a["height"] <= b["y"]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

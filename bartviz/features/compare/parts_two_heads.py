@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bartviz.app.streamlit_internals import DeltaGenerator
 
 APART = "compare_difference"  # the key of the canvas of what differs
-SHORT = 14  # rows and columns, up to which three maps stand side by side on a laptop
+SHORT = 14  # rows and columns, up to which three maps stand side by side on a laptop, and a beginner's two on a phone
 STYLE, WITHOUT = (Path(__file__).with_name(name) for name in ("style.css", "no_difference.css"))
 
 
@@ -105,8 +105,8 @@ def two(chosen: Chosen, settings: DeltaGenerator) -> None:
     if contrast is None:
         st.html(WITHOUT)
     longest = max(len(labels) for view in (a, b) for labels in (view.query_labels, view.key_labels))
-    key = "compare_long" if longest > SHORT else "compare_short"
-    with st.container(key="compare_maps_of_two"), st.container(key=key):
+    key = "long" if longest > SHORT else "short" if levels.at_least("intermediate") else "small"
+    with st.container(key="compare_maps_of_two"), st.container(key=f"compare_{key}"):
         first, second, *third = st.columns(2 if contrast is None else 3, gap="medium")
     beside = () if contrast is None else _beside(a, b)
     with first:
@@ -162,9 +162,7 @@ def _beside(a: View, b: View) -> tuple[str, ...]:
 
 def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, ...] = ()) -> None:
     """The canvas of one pin; its row and view set the page's, its rows and columns go into the link."""
-    measured = pins.measured(pin.record, pin.head.kind)
-    found = head_names.name(measured, *pin.place, threshold=chosen.threshold)
-    letter = pin.letter.lower()
+    found, letter = _name(chosen, pin), pin.letter.lower()
     said = {"letter": pin.letter, "head": pin.label(chosen.a.record)}
     explains = None if found is None else (found.title, found.explained)
     with st.container(key=f"{'pin' if _long(chosen) else 'pinned'}_{letter}"):
@@ -177,7 +175,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, 
             habit = _("no clear habit") if found is None else found.alone
             between = chosen.b.other or chosen.waits  # texts or models, which the pickers do not name
             message = mark("{letter}: {head}, {habit}") if between else mark("{letter}: {habit}")
-            if found is not None and found.measure == "alignment" and not between:
+            if _links(found) and not between and not (pin is chosen.b and _links(_name(chosen, chosen.a))):
                 message = mark("{letter}: {habit} (a link need not be a translation)")
             called = _(message, habit=habit, **said)
             show.note(called, explains=None if found is None else (habit, found.explained))
@@ -198,6 +196,15 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, 
         on_change=partial(_follow_canvas, key),
     )
     canvas.publish(several, choice)
+
+
+def _name(chosen: Chosen, pin: Pin) -> head_names.Name | None:
+    return head_names.name(pins.measured(pin.record, pin.head.kind), *pin.place, threshold=chosen.threshold)
+
+
+def _links(found: head_names.Name | None) -> bool:
+    """Whether a head is called by the words that it links; that these need not be translations is said once."""
+    return found is not None and found.measure == "alignment"
 
 
 def _canvas_apart(chosen: Chosen, row: int, beside: tuple[str, ...]) -> None:
