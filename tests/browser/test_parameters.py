@@ -116,10 +116,31 @@ def test_the_table_arrives_as_a_file(server: str, visit: Open, tmp_path: Path) -
     assert rows[-1]["shared_with"] == "transformer.wte.weight"
 
 
+@pytest.mark.parametrize("query", ["of=facebook/bart-base", "of=facebook/bart-base&large=true"])
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)])
+def test_the_area_of_every_field_is_its_count(server: str, visit: Open, size: tuple[int, int], query: str) -> None:
+    page = visit(f"{server}/parameters?{query}", size=size)
+    expect(page.locator(".treemaplayer").get_by_text("Layer 5", exact=True).first).to_be_visible()
+    settle(page)
+    fields = page.evaluate(
+        """() => {
+          const map = document.querySelector(".st-key-parameters .js-plotly-plot");
+          const { customdata, maxdepth } = map.data[0];
+          return [...map.querySelectorAll(".treemaplayer path.surface")]
+            .filter(({ __data__: { children, depth } }) => depth === maxdepth - 1 || (!children && depth < maxdepth))
+            .map((path) => [path.getBBox(), customdata[path.__data__.data.data.i][1]])
+            .map(([{ width, height }, count]) => [width * height, count]);
+        }"""
+    )
+    shares = [area / count for area, count in fields if count > 100_000]  # a vector is a hair's breadth wide
+    assert len(shares) == 33  # of each side: six layers of two or three parts, the positions; the shared embeddings
+    assert max(shares) == pytest.approx(min(shares), rel=0.02)
+
+
 def test_what_is_written_in_the_map_is_large_enough_to_read(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/parameters")
     texts = page.locator(".treemaplayer .slicetext text, .treemaplayer text.slicetext")
-    for name in ("Encoder · ", "Layer 0", "cross"):
+    for name in ("Encoder · ", "Layer 0", "cross-attention"):
         text = texts.get_by_text(name) if name == "Encoder · " else texts.get_by_text(name, exact=True)
         expect(text.first).to_be_visible()
     sizes = texts.evaluate_all(

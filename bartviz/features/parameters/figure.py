@@ -1,11 +1,11 @@
 """The parameters of a model as a treemap; and the articles' models as aligned bars.
 
+The area of each field of the map, headings aside, is its number of parameters (``numbers_areas``).
 Encoder teal, decoder vermilion, its cross-attention violet, what both share grey and hatched.
 """
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,17 +19,24 @@ from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.drawing import theme
 from bartviz.drawing.arguments import expect
 from bartviz.errors import SettingError
+from bartviz.features.parameters import numbers_areas
 from bartviz.language import _, later, mark
 from bartviz.language.percentages import percent
 from bartviz.record.attention import Kind
 
 MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out no more areas at once
-_FEW_LAYERS = 8  # whose columns are wide enough for whole words
+_FEW_LAYERS = 8  # whose columns are wide enough for whole words and numbers
 _BRIEF = {"self-attention": mark("self"), "cross-attention": mark("cross"), "feed-forward": mark("ff")}
-_LONGEST = "cross-attention"  # on a phone it has no room beside that of three other layers
+_LONGEST, _FEW_FOR_LONGEST = "cross-attention", 6
+_TIGHT = "<span style='letter-spacing:-0.2px'>{}</span>"  # so that the longest fits beside three others on a phone
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
 _STRIP = 0.005, 0.05  # of a stack's parameters: from there a part is seen, and from there it has room for its name
 _LEGIBLE = {"minsize": 12, "mode": "hide"}  # what does not fit is left to the pointer
+_HEADING, _PATH = 24, 30  # pixels: the heading of an area, the path below the map
+_LINE, _AROUND = 15.6, 8  # pixels: a line of text in a field, and around all lines
+_MOST_HEADINGS = {True: 0.6, False: 0.45}  # of the height of a map, if it fills its picture or not; else fewer levels
+_FIELDS = 0.55  # of a picture of ``whole`` parameters; headings, of which models have unequally many, take the rest
+_WHOLE = 1 << 40  # the whole in the numbers that plotly gets, so that the smallest vector is right
 _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 
 
@@ -66,15 +73,17 @@ def parameters(
     dark: bool = False,
     height: int = 430,
 ) -> go.Figure:
-    """A treemap of a model: area is the number of parameters; each matrix is drawn once, where it is counted.
+    """A treemap of a model: the area of each field is its number of parameters, headings aside; each matrix is drawn
+    once, where it is counted.
 
     A matrix that is used in several places is hatched and lists them. A click opens an area, down to the single matrix;
     the path below goes back. ``depth`` levels are open at once. ``title`` names the model. ``opened`` is the area that
     fills the map: "encoder", "decoder/layer 3", "decoder/layer 3/feed-forward"; a matrix, by its name, is framed among
     those beside it. ``whole``: how many parameters the picture stands for, so that two pictures of a size compare two
-    models, or the same area of both; the path is then left out. ``model`` is a name of the catalogue, the table of
-    ``bartviz.parameters``, or its rows. Raises ModelError for a name that is not known, SettingError for a ``whole``
-    that is less than what fills the map and for an area that it does not have.
+    models, or the same area of both; fields of so many take a little more than half of it, and the path is left out.
+    ``model`` is a name of the catalogue, the table of ``bartviz.parameters``, or its rows. Raises ModelError for a name
+    that is not known, SettingError for a ``whole`` that is less than what fills the map and for an area that it does
+    not have.
 
     >>> figure = bartviz.figures.parameters("facebook/bart-base")
     """
@@ -82,22 +91,43 @@ def parameters(
     title = title or (model if isinstance(model, str) else _("model"))
     table = parameters_of(model) if isinstance(model, str) else model
     rows = from_table(table) if isinstance(table, pd.DataFrame) else table
+    return treemap(
+        rows, title, depth=depth, opened=opened, whole=whole, dark=dark, height=height, with_path=whole is None
+    )
+
+
+def treemap(
+    rows: Sequence[Parameter],
+    title: str,
+    *,
+    depth: int = 4,
+    opened: str | None = None,
+    whole: int | None = None,
+    dark: bool = False,
+    height: int = 430,
+    with_path: bool = False,
+    growth: float = 1.0,
+) -> go.Figure:
+    """The map of ``parameters``. ``with_path``: with the path below it; ``growth``: how much more than its height its
+    headings will be enlarged."""
     drawn = areas(rows, title, counts=whole is not None, dark=dark)
     level = level_of(drawn, opened)
-    total = parameter_totals.total(rows)
-    held = next(area.count for area in drawn if area.id == level)
-    side, colors = _side(held, whole), theme.palette(dark)
+    total, bottom = parameter_totals.total(rows), _PATH if with_path else 0
+    layout = _laid_out(drawn, level, depth, total if whole is None else whole, height - bottom, growth, whole is None)
+    values, colors = _values(drawn, level, layout), theme.palette(dark)
+    parents = {area.id: area.parent for area in drawn}
     frames = [area.id == opened != level for area in drawn]
     figure = theme.Figure(
         go.Treemap(
             ids=[area.id for area in drawn],
             parents=[area.parent for area in drawn],
-            labels=[area.label for area in drawn],
-            values=[area.count for area in drawn],
-            customdata=[f"{area.hover}<br>{_said(area.count, total)}" for area in drawn],
-            hovertemplate="%{customdata}<extra></extra>",
-            text=[_written(area, level) for area in drawn],
+            labels=[_heading(area, parents, level) for area in drawn],
+            values=[values[area.id] for area in drawn],
+            customdata=[(f"{area.hover}<br>{_said(area.count, total)}", area.count) for area in drawn],
+            hovertemplate="%{customdata[0]}<extra></extra>",
+            text=[_written(area, level, layout.lines(area.id)) for area in drawn],
             texttemplate="%{text}",
+            textposition="middle center",
             textfont={
                 "family": theme.FACE,
                 "size": _LEGIBLE["minsize"],
@@ -105,12 +135,13 @@ def parameters(
             },
             branchvalues="total",
             sort=False,
-            maxdepth=depth,
+            maxdepth=layout.depth,
             level=level,
-            domain={"x": [0, side], "y": [1 - side, 1]},
-            tiling={"pad": 1, "packing": "dice-slice"},  # rows, in them layers side by side, in them sublayers
+            domain={"x": [0, layout.side], "y": [1 - layout.side, 1]},
+            # model, layer: parts below each other; component, part of a layer: side by side
+            tiling={"pad": 0, "packing": "dice-slice" if layout.rows else "slice-dice"},
             pathbar={
-                "visible": whole is None,
+                "visible": with_path,
                 "side": "bottom",
                 "thickness": 28,  # less shrinks a name below the least size, and it is not drawn
                 "textfont": {"family": theme.FACE, "size": 12},
@@ -121,7 +152,7 @@ def parameters(
                     "width": 2 if any(frames) else 1,  # a list of widths breaks the path
                     "color": [colors.ink if framed else colors.line for framed in frames],
                 },
-                "pad": {"t": 24, "l": 2, "r": 2, "b": 2},
+                "pad": {"t": _HEADING, "l": 0, "r": 0, "b": 0},  # any beside an area would make narrow ones too small
                 "cornerradius": 2,
                 "pattern": {
                     "shape": ["/" if area.hatched else "" for area in drawn],
@@ -136,7 +167,63 @@ def parameters(
     )
     theme.layout(figure, dark=dark, height=height)
     figure.update_layout(hoverlabel={"bgcolor": colors.background, "font": {"color": colors.ink}})
-    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": 30 if whole is None else 0}, uniformtext=_LEGIBLE)
+    return figure.update_layout(margin={"l": 0, "r": 0, "t": 0, "b": bottom}, uniformtext=_LEGIBLE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a map is drawn: its levels, its side as a share of the picture's, whether its parts are below each other, its
+    fields, and how many times as large as they are here letters will be."""
+
+    depth: int
+    side: float
+    rows: bool
+    fields: Mapping[str, numbers_areas.Field]
+    growth: float
+
+    def lines(self, area: str) -> int | None:
+        """How many lines of text fit into a field, at least one; None for what is not a field of this map."""
+        if area not in self.fields:
+            return None
+        return max(1, int((self.fields[area].high / self.growth - _AROUND) / _LINE))
+
+
+def _laid_out(
+    drawn: Sequence[Area], level: str, depth: int, whole: int, height: float, growth: float, fills: bool
+) -> _Layout:
+    """The map with as many levels, up to ``depth``, as its headings leave room for. ``whole``: the parameters that the
+    picture stands for, unless the map ``fills`` it."""
+    by_id = {area.id: area for area in drawn}
+    held, above, heading = by_id[level].count, by_id[level].parent, _HEADING * growth
+    if whole < held:
+        message = mark("The picture stands for {whole:,} parameters, but the model has {total:,}.")
+        raise SettingError(later(message, whole=whole, total=held))
+    rows = True
+    while above:
+        rows, above = not rows, by_id[above].parent
+    for levels in range(depth, 0, -1):
+        tree = numbers_areas.tree(((area.id, area.parent, area.count) for area in drawn), level, levels)
+        side = 1.0 if fills else numbers_areas.side(tree, height, heading, _FIELDS * held / whole, rows=rows)
+        most = _MOST_HEADINGS[fills] * side * height
+        if levels == 1 or (side <= 1 and numbers_areas.lost(tree, side * height, heading, rows=rows) <= most):
+            break
+    return _Layout(levels, side, rows, numbers_areas.fields(tree, side * height, heading, rows=rows), growth)
+
+
+def _values(drawn: Sequence[Area], level: str, layout: _Layout) -> dict[str, int]:
+    """What plotly divides the map by: proportional to the counts in each field, with what headings take elsewhere."""
+    total = next(area.count for area in drawn if area.id == level)
+    shares: dict[str, float] = {}  # of the open area, for each of the count
+    for area in drawn:
+        field = layout.fields.get(area.id)
+        shares[area.id] = shares.get(area.parent, 1 / total) if field is None else field.share
+    values: dict[str, int] = {}
+    parents = {area.parent for area in drawn}
+    for area in reversed(drawn):
+        if area.id not in parents:
+            values[area.id] = max(1, round(_WHOLE * shares[area.id] * area.count))
+        values[area.parent] = values.get(area.parent, 0) + values[area.id]
+    return values
 
 
 def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[tuple[str, ...], int]]:
@@ -149,18 +236,28 @@ def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[
     }
 
 
+def sides(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[str, ...]]:
+    """The colours of the encoder and of the decoder, the light ones first; none where one of them is not there."""
+    colors = {}
+    for side in ("encoder", "decoder"):
+        own = [row for row in rows if row.count and row.component == side and row.layer is not None]
+        inside = {_color(row, dark): None for row in reversed(own) if "cross" not in row.role}
+        if own:
+            colors[side] = (_component_color(side, dark), *inside)
+    return colors if len(colors) > 1 else {}
+
+
 def hatched(
     rows: Sequence[Parameter], *, of: Sequence[Parameter] | None = None, dark: bool = False
-) -> tuple[tuple[str, ...], int]:
-    """What is hatched, since it is used in several places: its colour with the hatching, as a background of CSS, and
-    how many parameters it has, each counted once; no colour where nothing is. ``of``: all rows of the model, where
-    ``rows`` are those of an area."""
+) -> tuple[tuple[str, ...], list[Parameter]]:
+    """What is hatched, since it is used in several places: its colours with the hatching, as backgrounds of CSS, and
+    its rows. ``of``: all rows of the model, where ``rows`` are those of an area."""
     used = {matrix.name for matrix in parameter_totals.shared(rows if of is None else of)}
     found = [row for row in rows if row.count and row.layer is None and row.name in used]
     line = theme.palette(dark).faint
     colors = dict.fromkeys(_color(row, dark) for row in found)
     striped = (f"repeating-linear-gradient(135deg, {line} 0 1px, {color} 1px 4px)" for color in colors)
-    return tuple(striped), parameter_totals.total(found)
+    return tuple(striped), found
 
 
 def strips(rows: Sequence[Parameter], *, dark: bool = False) -> tuple[tuple[str, ...], int]:
@@ -177,23 +274,21 @@ def strips(rows: Sequence[Parameter], *, dark: bool = False) -> tuple[tuple[str,
     return tuple(colors), found
 
 
-def _component_title(component: str) -> str:
+def without_kind(role: str) -> str:
+    """What a weight and its bias are both called."""
+    return role.removesuffix(" weight").removesuffix(" bias")
+
+
+def _component_title(rows: Sequence[Parameter]) -> str:
     """The name of a part of the model, as in the table beside the map."""
-    shared = component == "shared"
-    return sentence_words.capitalized(_("shared embeddings") if shared else matrix_titles.title(component))
+    component, roles = rows[0].component, {without_kind(row.role) for row in rows}
+    name = roles.pop() if component == "head" and len(roles) == 1 else component  # BERT's pooler, not an output layer
+    return sentence_words.capitalized(_("shared embeddings") if component == "shared" else matrix_titles.title(name))
 
 
 def _component_color(component: str, dark: bool) -> str:
     kind = _kind(component)
     return _NEUTRAL[dark][0] if kind is None else theme.tint(kind, dark)
-
-
-def _side(total: int, whole: int | None) -> float:
-    """The side of a map whose area is its share of ``whole``, 0 to 1."""
-    if whole is not None and whole < total:
-        message = mark("The picture stands for {whole:,} parameters, but the model has {total:,}.")
-        raise SettingError(later(message, whole=whole, total=total))
-    return 1.0 if whole is None else math.sqrt(total / whole)
 
 
 def areas(rows: Sequence[Parameter], title: str, *, counts: bool = False, dark: bool = False) -> tuple[Area, ...]:
@@ -224,12 +319,20 @@ def _levels(row: Parameter) -> tuple[str, ...]:
     return "model", row.component, place, f"{place}/{parameter_totals.sublayer(row.role)}", row.name
 
 
-def _written(area: Area, level: str) -> str:
-    """What stands on an area; on a matrix of the area that fills the map, where there is room, its shape, too."""
-    if area.row is None or area.parent != level:
-        return area.text
+def _heading(area: Area, parents: Mapping[str, str], level: str) -> str:
+    """What stands above the parts of an area; a column of layers has room for the short name of a layer's part."""
+    return area.text.split("<br>")[0] if parents.get(area.parent) == level and area.row is None else area.label
+
+
+def _written(area: Area, level: str, lines: int | None) -> str:
+    """What stands on an area of so many lines (None: of any); on a matrix of the area that fills the map its shape,
+    too. The uses of a matrix are written whole or not at all."""
     name, *others = area.text.split("<br>")
-    return "<br>".join([name, shape(area.row), *others])
+    shaped = [shape(area.row)] if area.row is not None and area.parent == level else []
+    written = [name, *shaped, *others]
+    if lines is not None and lines < len(written):
+        written = written[: min(lines, 2 + len(shaped))]
+    return "<br>".join(written)
 
 
 def shape(row: Parameter) -> str:
@@ -245,7 +348,7 @@ def _areas(rows: Sequence[Parameter], title: str, counts: bool, dark: bool) -> I
     yield Area("model", "", label, label, total, name, theme.palette(dark).background)
     for component, mine in _grouped(counted, lambda row: row.component):
         size, color = sum(row.count for row in mine), _component_color(component, dark)
-        name = _component_title(component)
+        name = _component_title(mine)
         label = f"{name} · {short(size)}"
         yield Area(component, "model", label, label, size, name, color, said=name)
         layers = Counter(row.name for row in rows if row.component == component)
@@ -264,12 +367,13 @@ def _layers(
 
     ``layers``: how many layers use a matrix; more than one only in ALBERT.
     """
-    component, title = mine[0].component, _component_title(mine[0].component)
-    few = len({row.layer for row in mine if row.layer is not None}) <= _FEW_LAYERS
+    component, title = mine[0].component, _component_title(mine)
+    many = len({row.layer for row in mine if row.layer is not None})
+    few = many <= _FEW_LAYERS
     for place, held in _grouped(mine, _place):
         where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])
-        if layer is None and len(held) == 1:
-            yield _matrix(held[0], component, title, uses, dark)
+        if layer is None and (len(held) == 1 or len(held) == len(mine)):  # no heading for the only area below another
+            yield from (_matrix(row, component, title, uses, dark) for row in held)
             continue
         label = sentence_words.capitalized(said) if few or layer is None else f"L{layer}"
         if layer is not None and layers[held[0].name] > 1:
@@ -281,11 +385,12 @@ def _layers(
             continue
         for name, group in _grouped(held, lambda row: parameter_totals.sublayer(row.role)):
             inner, texts = f"{where}/{name}", matrix_titles.title(name)
-            whole = name not in _BRIEF or (few and name != _LONGEST)
-            brief = texts if whole else _(_BRIEF[name])
+            whole = name not in _BRIEF or (few if name != _LONGEST else many <= _FEW_FOR_LONGEST)
             size = parameter_totals.total(group)
+            brief = (_TIGHT.format(texts) if name == _LONGEST else texts) if whole else _(_BRIEF[name])
+            written = f"{brief}<br>{short(size)}" if few else brief
             said = f"{hover}, {texts}"
-            yield Area(inner, where, texts, brief, size, said, _color(group[0], dark), said=said)
+            yield Area(inner, where, texts, written, size, said, _color(group[0], dark), said=said)
             if matrices:
                 yield from (_matrix(row, inner, hover, uses, dark) for row in group)
 
@@ -297,7 +402,8 @@ def _matrix(row: Parameter, parent: str, within: str, uses: Mapping[str, Sequenc
     texts = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape(row)}"]
     if row.name in uses:
         used = ", ".join(uses[row.name])
-        written += [_("one matrix for"), *([used] if row.component == "shared" else uses[row.name])]
+        shared = row.component == "shared"  # as wide as the map
+        written += [_("one matrix for {uses}", uses=used)] if shared else [_("one matrix for"), *uses[row.name]]
         texts.append(_("one matrix, counted once, used as {uses}", uses=used))
     if not row.trainable:
         texts.append(_("computed from sines, never trained"))

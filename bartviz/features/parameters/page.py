@@ -126,7 +126,7 @@ def draw(record: Record | None) -> None:
             below(chosen, record)
     levels.explain("parameters")
     table = lambda: parameters(chosen.config, architecture=chosen.architecture)  # noqa: E731
-    show.downloads("parameters", table=table, figure=drawn)
+    show.downloads("parameters", table=table, figure=partial(drawn, large=False))
 
 
 def main() -> None:

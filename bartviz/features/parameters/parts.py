@@ -22,13 +22,24 @@ from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE, entry
 from bartviz.families.registry import FAMILIES
 from bartviz.features.parameters import parts_open as open_area
-from bartviz.features.parameters.figure import Area, areas, hatched, level_of, shape, short, strips, within
+from bartviz.features.parameters.figure import (
+    Area,
+    areas,
+    hatched,
+    level_of,
+    shape,
+    short,
+    sides,
+    strips,
+    within,
+    without_kind,
+)
 from bartviz.features.parameters.figure import legend as parts_of_layers
-from bartviz.features.parameters.figure import parameters as figure
+from bartviz.features.parameters.figure import treemap as figure
 from bartviz.features.parameters.figure_costs import bytes_text
 from bartviz.features.textbook.articles import Claim
 from bartviz.language import _, later, mark, named, plural
-from bartviz.language.percentages import percent
+from bartviz.language.percentages import percent, tenths
 from bartviz.models.files import Files
 from bartviz.models.location import find
 from bartviz.models.roots import default_roots, listed
@@ -45,6 +56,7 @@ COMPONENTS = {
     "head": mark("output layer"),
 }
 _HIGH, _HIGH_LARGE = 430, 400  # pixels: a map ends on a laptop's screen, in large type, where it is a fifth higher, too
+_GROWTH = 2 * large_type.FACTOR / (large_type.FACTOR + 1)  # of headings there, of which a map's height has half
 _OF_PARTS = {"encoder layers": "encoder", "decoder layers": "decoder", "head": "head", "embeddings": "shared"}
 SIGNS = {"True": "✓", "It depends": "~", "False": "✗"}
 LENGTHS = (16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192)
@@ -130,27 +142,38 @@ def treemap(
 ) -> go.Figure:
     """Every matrix of the model as an area; ``opened``: the one that is open; ``whole``: the parameters that the whole
     picture stands for; ``large``: whether it is for large type."""
-    height = _HIGH_LARGE if large else _HIGH
-    drawn = figure(chosen.rows, title=chosen.title, opened=opened, whole=whole, dark=dark, height=height)
-    drawn.update_traces(pathbar_visible=False)  # above the map it is in sight, and reached by keys
-    return drawn.update_layout(margin_b=0)
+    height, growth = (_HIGH_LARGE, _GROWTH) if large else (_HIGH, 1.0)
+    return figure(
+        chosen.rows, chosen.title, opened=opened, whole=whole, dark=dark, height=height, growth=growth
+    )  # its path is above it, in sight, and reached by keys
 
 
 def legend(rows: Sequence[Parameter], level: str, *, counted: bool = True) -> None:
-    """The colours of the parts of a layer, of what is hatched, and of what has no room for a name, in the area that
-    fills the map. ``counted``: with their parameters there, and the share of the model that these are."""
+    """The colours of the encoder and the decoder, of the parts of a layer, of what is hatched, and of what has no room
+    for a name, in the area that fills the map. ``counted``: with their parameters there, and the share of the model
+    that these are."""
     total, dark, seen = parameter_totals.total(rows), page.dark(), within(rows, level)
     found = {matrix_titles.title(part): held for part, held in parts_of_layers(seen, dark=dark).items()}
-    shared, narrow = hatched(seen, of=rows, dark=dark), strips(seen, dark=dark)
-    if shared[0]:
-        found[_("used in several places")] = shared
+    (striped, used), narrow = hatched(seen, of=rows, dark=dark), strips(seen, dark=dark)
+    if used:
+        names = dict.fromkeys(_name(row.component, without_kind(row.role)) for row in used)
+        found[", ".join(names)] = striped, parameter_totals.total(used)
     if narrow[1]:
         found[_("other (narrow strips)")] = narrow
-    entries = {}
+    entries = {matrix_titles.title(side): colors for side, colors in sides(seen, dark=dark).items()}
     for name, (colors, count) in found.items():
-        entries[f"{name} · {short(count)} · {percent(count / total)}" if counted else name] = colors
+        entries[f"{name} · {short(count)} · {tenths(count / total)}" if counted else name] = colors
     if entries:
         show.legend(entries, label=_("Parts of the model"))
+
+
+def _name(component: str, role: str, layers: int = 0) -> str:
+    """A part of the model as it is called beside the map; ``layers``: it is that many layers."""
+    side = _(COMPONENTS[component])
+    if component == "shared":
+        return side
+    part = plural("{count} layer", "{count} layers", layers, count=layers) if layers else matrix_titles.title(role)
+    return part if component == "head" else f"{side}: {part}"
 
 
 def two(chosen: Chosen, other: Chosen) -> str:
@@ -165,12 +188,13 @@ def two(chosen: Chosen, other: Chosen) -> str:
     else:
         open_area.path(trees[0] if found[0] else trees[1], opened, model=f"{chosen.title}, {other.title}")
     counts = [0 if area is None else _fills(tree, area.id) for tree, area in zip(trees, found, strict=True)]
+    titled = not whole or min(counts) < max(counts) / 4  # maps do not name the models, or one has no room for it
     for number, (column, one) in enumerate(zip(st.columns(2), models, strict=True)):
         with column:
             if found[number] is None:
                 show.note(_("{model} has no such part.", model=one.title))
                 continue
-            if not whole or counts[number] < max(counts) / 10:  # the map does not name the model, or has no room for it
+            if titled:
                 show.note(_("{model} · {count:,} parameters", model=one.title, count=counts[number]))
             alt = _("Areas of {model}: {notice}", model=one.title, notice=parameter_totals.notice(one.rows))
             drawn = partial(
@@ -185,7 +209,9 @@ def two(chosen: Chosen, other: Chosen) -> str:
     open_area.listen()
     there = next(tree for tree in trees if opened.id in {area.id for area in tree})
     legend([*chosen.rows, *other.rows], level_of(there, opened.id), counted=False)
-    show.note(_("One scale: about the same area is about the same number of parameters in both."))
+    show.note(
+        _("One scale: fields of the same area have the same number of parameters in both; headings do not count.")
+    )
     _both(models, trees, opened)
     if whole:
         return parameter_totals.difference(chosen.rows, other.rows, (chosen.title, other.title))
@@ -285,11 +311,10 @@ def numbers(rows: tuple[Parameter, ...], *, detailed: bool) -> None:
         return
     total, naive = parameter_totals.total(rows), parameter_totals.naive(rows)
     if not detailed:
-        _parts_table([(part.area, part.name, part.count) for part in _parts(rows, names) if part.count], total)
+        _parts_table([(part.area, part.name, part.count) for part in _parts(rows) if part.count], total)
         return
     lines: list[open_area.Line] = [
-        (part.area if part.count else None, (part.name, f"{part.count:,}", f"{part.used:,}"))
-        for part in _parts(rows, names)
+        (part.area if part.count else None, (part.name, f"{part.count:,}", f"{part.used:,}")) for part in _parts(rows)
     ]
     head = (_("Part"), _("Counted once"), _("Wherever used"))
     open_area.table(head, [*lines, (None, (_("sum"), f"{total:,}", f"{naive:,}"))], sums=True)
@@ -312,20 +337,15 @@ class _Part:
     used: int
 
 
-def _parts(rows: tuple[Parameter, ...], names: Mapping[str, str]) -> list[_Part]:
+def _parts(rows: tuple[Parameter, ...]) -> list[_Part]:
     """The parts of the model, all layers of a side as one."""
     found = []
     for component, role, layers, count, used in parameter_totals.coarse(rows):
-        name = names[component]
-        if component != "shared":
-            part = (
-                plural("{count} layer", "{count} layers", layers, count=layers) if layers else matrix_titles.title(role)
-            )
-            name = part if component == "head" else f"{name}: {part}"
         own = (
             row.name for row in rows if row.component == component and row.layer is None and row.role.startswith(role)
         )
-        found.append(_Part(name, component if layers or component == "shared" else next(own), count, used))
+        opens = component if layers or component == "shared" else next(own)
+        found.append(_Part(_name(component, role, layers), opens, count, used))
     return found
 
 
@@ -354,7 +374,7 @@ def _parts_table(
     shaped = any(shape != "–" for shape in shapes)
     head = (_("Part"), *([_("Shape")] if shaped else []), _("Parameters"), _("Share of the model"))
     lines = [
-        (key, (name, *([shapes[at]] if shaped else []), f"{count:,}", percent(count / total)))
+        (key, (name, *([shapes[at]] if shaped else []), f"{count:,}", tenths(count / total)))
         for at, (key, name, count) in enumerate(parts)
     ]
     open_area.table(head, lines, current=current)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import plotly.graph_objects as go
 import pytest
 
 import bartviz
@@ -11,7 +12,7 @@ from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.features.parameters.figure import legend, parameters, short, sizes, strips
+from bartviz.features.parameters.figure import hatched, legend, parameters, short, sides, sizes, strips, treemap
 from tests.support.contrast import contrast
 
 NAMES = [known.name for known in CATALOGUE]
@@ -20,25 +21,81 @@ NAMES = [known.name for known in CATALOGUE]
 def areas(name: str, architecture: str | None = None, **options: Any) -> dict[str, dict[str, Any]]:
     """The areas of a model's map by their id."""
     trace = parameters(rows(configuration(name), architecture), title=name, **options).data[0]
-    keys = ("parents", "labels", "text", "values", "customdata")
+    keys = ("parents", "labels", "text", "values")
     found = {
-        id_: {key: trace[key][index] for key in keys} | {"hatch": trace.marker.pattern.shape[index]}
+        id_: {key: trace[key][index] for key in keys}
+        | {"hatch": trace.marker.pattern.shape[index]}
+        | dict(zip(("hover", "count"), trace.customdata[index], strict=True))
         for index, id_ in enumerate(trace.ids)
     }
     assert len(found) == len(trace.ids)  # plotly drops areas whose ids repeat
     return found
 
 
+def fields(figure: go.Figure, *, growth: float = 1.0) -> dict[str, tuple[float, int]]:
+    """The fields of a map as plotly lays them out, by their id: their area as a share of the picture's, and their
+    count. ``growth``: how much more its headings have been enlarged than its height."""
+    trace, layout = figure.data[0], figure.layout
+    plot = layout.height - layout.margin.t - layout.margin.b
+    counts = {id_: count for id_, (_hover, count) in zip(trace.ids, trace.customdata, strict=True)}
+    values = dict(zip(trace.ids, trace["values"], strict=True))
+    parts: dict[str, list[str]] = {}
+    for id_, parent in zip(trace.ids, trace.parents, strict=True):
+        parts.setdefault(parent, []).append(id_)
+    found: dict[str, tuple[float, int]] = {}
+
+    def put(id_: str, wide: float, high: float, depth: int, below: bool) -> None:
+        inside = parts.get(id_, [])
+        if not inside or depth == trace.maxdepth:
+            found[id_] = wide * high / plot, counts[id_]
+            return
+        high = max(high - trace.marker.pad.t * growth, 0)
+        for part in inside:
+            share = values[part] / sum(values[other] for other in inside)
+            put(part, wide * (1 if below else share), high * (share if below else 1), depth + 1, not below)
+
+    (left, right), (bottom, top) = trace.domain.x, trace.domain.y
+    put(trace.level, right - left, (top - bottom) * plot, 1, trace.tiling.packing == "dice-slice")
+    return found
+
+
+@pytest.mark.some(6)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_the_area_of_every_field_is_its_count(name: str) -> None:
+    found = rows(configuration(name))
+    ids = areas(name)
+    layer = next(id_ for id_ in ids if "/layer " in id_)
+    for opened in (None, layer.split("/")[0], layer):
+        for growth in (1.0, 7 / 6):
+            drawn = fields(treemap(found, name, opened=opened, height=400, growth=growth), growth=growth)
+            shares = {id_: area / count for id_, (area, count) in drawn.items()}
+            assert max(shares.values()) == pytest.approx(min(shares.values()), rel=0.01), (opened, growth)
+            whole = ids[opened or "model"]["count"]
+            assert sum(count for _area, count in drawn.values()) == whole
+            assert sum(area for area, _count in drawn.values()) > 0.4  # headings have the others
+
+
+def test_a_map_with_no_room_for_all_headings_opens_fewer_levels() -> None:
+    found = rows(configuration("facebook/bart-base"))
+    assert treemap(found, "", height=430).data[0].maxdepth == 4
+    low = treemap(found, "", height=150)
+    assert low.data[0].maxdepth == 2
+    assert set(fields(low)) == {"shared", "encoder", "decoder"}
+    assert treemap(found, "", height=30).data[0].maxdepth == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_areas_add_up_to_their_parents_and_the_model(name: str) -> None:
     found = areas(name)
-    assert found["model"]["values"] == total(name)
-    sums: dict[str, int] = {}
-    for area in found.values():
-        sums[area["parents"]] = sums.get(area["parents"], 0) + area["values"]
-    for parent, below in sums.items():
-        assert parent == "" or found[parent]["values"] == below
+    assert found["model"]["count"] == total(name)
+    for key in ("count", "values"):  # plotly draws nothing where the values do not add up
+        sums: dict[str, int] = {}
+        for area in found.values():
+            sums[area["parents"]] = sums.get(area["parents"], 0) + area[key]
+        for parent, below in sums.items():
+            assert parent == "" or found[parent][key] == below
 
 
 @pytest.mark.slow
@@ -46,7 +103,7 @@ def test_areas_add_up_to_their_parents_and_the_model(name: str) -> None:
 def test_every_counted_matrix_is_drawn_once(name: str) -> None:
     found = areas(name)
     counted = [row for row in rows(configuration(name)) if row.count]
-    assert all(found[row.name]["values"] == row.count for row in counted)
+    assert all(found[row.name]["count"] == row.count for row in counted)
     assert {row.name for row in rows(configuration(name)) if not row.count} & set(found) <= {r.name for r in counted}
 
 
@@ -56,8 +113,8 @@ def test_a_shared_matrix_is_hatched_and_says_where_it_is_used() -> None:
     assert hatched == {"model.shared.weight"}
     matrix = found["model.shared.weight"]
     assert matrix["parents"] == "shared"
-    assert "used as encoder input, decoder input, output layer" in matrix["customdata"]
-    assert "50,265 × 768" in matrix["customdata"]
+    assert "used as encoder input, decoder input, output layer" in matrix["hover"]
+    assert "50,265 × 768" in matrix["hover"]
     assert found["encoder"]["labels"] == "Encoder · 43.3 M"
     assert "head" not in found  # nothing of its own
 
@@ -93,7 +150,10 @@ def test_layers_and_sublayers_in_reading_order() -> None:
     below = [area["labels"] for id_, area in found.items() if area["parents"] == "decoder/layer 3"]
     assert below == ["self-attention", "cross-attention", "feed-forward"]
     drawn = [area["text"] for area in found.values() if area["parents"] == "decoder/layer 3"]
-    assert drawn == ["self-attention", "cross", "feed-forward"]  # the longest has no room on a phone
+    assert drawn[::2] == ["self-attention", "feed-forward<br>4.7 M"]  # the number where it has room
+    assert "cross-attention" in drawn[1]
+    longer = areas("facebook/bart-large")
+    assert [longer[f"decoder/layer 3/{part}"]["text"] for part in below] == ["self", "cross", "ff"]
     assert areas("bert-base-uncased")["encoder/layer 11"]["text"] == "L11"
     layers = [area for id_, area in areas("albert-base-v2").items() if id_.startswith("encoder/layer")]
     assert layers[0]["text"] == "One set of weights for 12 layers"
@@ -125,8 +185,8 @@ def test_the_legend_has_the_colours_of_the_map_and_counts_every_layer(dark: bool
         "cross-attention": 6 * attention,
         "feed-forward": 12 * forward,
     }
-    for part, sides in (("self-attention", 2), ("cross-attention", 1), ("feed-forward", 2)):
-        places = [f"{side}/layer 0/{part}" for side in ("encoder", "decoder")][-sides:]
+    for part, count in (("self-attention", 2), ("cross-attention", 1), ("feed-forward", 2)):
+        places = [f"{side}/layer 0/{part}" for side in ("encoder", "decoder")][-count:]
         assert list(entries[part][0]) == [colors[place] for place in places]
 
 
@@ -182,18 +242,58 @@ def test_a_model_can_be_given_by_its_name() -> None:
     assert named.data[0].labels[0] == "gpt2"
 
 
-def test_two_maps_on_one_scale_have_the_areas_of_their_models() -> None:
+@pytest.mark.parametrize("opened", [None, "encoder", "decoder/layer 3"])
+def test_two_maps_on_one_scale_have_fields_of_their_counts(opened: str | None) -> None:
     small, large = "facebook/bart-base", "facebook/bart-large"
-    whole = total(large)
-    areas_drawn = []
+    whole = areas(large)[opened or "model"]["count"]
+    shares = []
     for name in (small, large):
-        trace = parameters(name, whole=whole).data[0]
-        (left, right), (bottom, top) = trace.domain.x, trace.domain.y
-        areas_drawn.append((right - left) * (top - bottom))
+        figure = parameters(name, whole=whole, opened=opened)
+        (left, right), (bottom, top) = figure.data[0].domain.x, figure.data[0].domain.y
         assert right - left == pytest.approx(top - bottom)
-        assert trace.pathbar.visible is False
-    assert areas_drawn[1] == pytest.approx(1)
-    assert areas_drawn[0] == pytest.approx(total(small) / whole)
-    assert parameters(small).data[0].pathbar.visible is True
+        assert figure.data[0].pathbar.visible is False
+        shares += [area / count for area, count in fields(figure).values()]
+    assert max(shares) == pytest.approx(min(shares), rel=0.01)
+    assert shares[0] * whole == pytest.approx(0.55, rel=0.01)
+
+
+def test_the_path_is_below_a_map_alone() -> None:
+    assert parameters("facebook/bart-base").data[0].pathbar.visible is True
     with pytest.raises(SettingError, match="stands for 10 parameters"):
-        parameters(small, whole=10)
+        parameters("facebook/bart-base", whole=10)
+    tiny = parameters("bart-tiny-en-de", whole=total("facebook/bart-large"))
+    assert tiny.data[0].maxdepth < 4  # it is too low for all headings
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_colours_of_each_side_are_those_of_its_areas(dark: bool) -> None:
+    found = rows(configuration("facebook/bart-base"))
+    drawn = parameters(found, dark=dark).data[0]
+    colors = dict(zip(drawn.ids, drawn.marker.colors, strict=True))
+    for side, shown in sides(found, dark=dark).items():
+        places = [side, f"{side}/layer 0/feed-forward", f"{side}/layer 0/self-attention"]
+        assert list(shown) == [colors[place] for place in places]
+    assert sides(rows(configuration("bert-base-uncased")), dark=dark) == {}
+
+
+def test_what_is_hatched_is_found_with_its_rows() -> None:
+    _colors, used = hatched(rows(configuration("facebook/bart-base")))
+    assert [row.name for row in used] == ["model.shared.weight"]
+    assert hatched(rows(configuration("bert-base-uncased")))[0] == ()
+
+
+def test_the_uses_of_a_matrix_are_written_whole_or_not_at_all() -> None:
+    found = rows(configuration("facebook/bart-base"))
+    texts = [
+        dict(zip(drawn.ids, drawn.text, strict=True))["model.shared.weight"].split("<br>")
+        for drawn in (treemap(found, "", height=height).data[0] for height in (430, 300))
+    ]
+    assert texts[0][2:] == ["one matrix for encoder input, decoder input, output layer"]
+    assert texts[1] == ["token embedding", "38.6 M"]
+
+
+def test_a_pooler_is_not_called_an_output_layer() -> None:
+    assert areas("bert-base-uncased")["head"]["labels"] == "Pooler · 591 k"
+    masked = areas("bert-base-uncased", "BertForMaskedLM")
+    assert masked["head"]["labels"].startswith("Output layer · ")
+    assert all(area["parents"] != "head/head" for area in masked.values())  # one heading for it is enough
