@@ -23,10 +23,14 @@ def main() -> None:
     page.begin("glossary", needs_record=False)
     st.html(parts.STYLE)
     terms = glossary()
-    show.lead(_("{count} words of the field, each in a sentence or two.", count=len(terms)))
-    chosen = parts.choose(terms)
+    with st.container(key="glossary_lead"):
+        show.lead(_("{count} words of the field, each in a sentence or two.", count=len(terms)))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="glossary_top"):
+        chosen = parts.choose(terms)
+        parts.letters(terms)
     if chosen != parts.ALL:
         parts.one(terms, chosen)
+        st.subheader(_("All words"), anchor=False)
     parts.every(terms)
-    levels.explain("glossary")
+    levels.explain("glossary", with_terms=False)  # they are all above
     show.downloads("glossary", table=table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -45,6 +46,41 @@ def test_what_a_definition_uses_is_found_as_whole_words_the_longest_first() -> N
     }
     assert parts.related(terms, "cross-attention") == ["self-attention", "head", "weight"]
     assert parts.related(terms, "ad") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "letter"),
+    [("attention", "A"), ("top-k", "T"), ("값", "ㄱ"), ("까닭", "ㄱ"), ("헤드", "ㅎ"), ("⟦head⟧", "H")],
+)
+def test_the_letter_of_a_name(name: str, letter: str) -> None:
+    assert parts.letter(name) == letter
+
+
+@pytest.mark.parametrize("language", ["en", "ko", "pseudo"])
+def test_every_letter_comes_once_and_no_term_is_lost(language: str) -> None:
+    with speaking(language):
+        terms = glossary()
+        groups = parts.by_letter(terms)
+        ordered = [terms[name] for name in parts.in_order(terms)]
+    assert len({letter for letter, _group in groups}) == len(groups)
+    assert [term for _letter, group in groups for term in group] == ordered
+
+
+def test_letters_lead_to_headings_and_terms_to_their_pages(app: App) -> None:
+    page = app("glossary", record=None)
+    drawn = "".join(part.proto.body for part in page.get("html"))
+    targets = re.findall(r"<a href='#(letter-\d+)'>", drawn)
+    assert targets == re.findall(r"<h3 id='(letter-\d+)'>", drawn)
+    links = re.findall(r"<a class='bv-see' data-page='(\w+)' href='(\w+)'", drawn)
+    assert [word for word, _address in links] == [glossary()[name].page for name in parts.in_order(glossary())]
+    assert all(word == address for word, address in links)
+    pressed = {link.proto.page for link in page.get("page_link")}  # the app's own links, which the script presses
+    assert len(pressed) == len(set(links))
+
+
+def test_the_terms_are_not_explained_once_more_below(app: App) -> None:
+    drawn = "".join(part.proto.body for part in app("glossary", record=None).get("html"))
+    assert "bv-terms" not in drawn
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
