@@ -195,7 +195,7 @@ def fresh_sentences(model: Any, tokenizer: Any) -> str:
     Where the model translates some of them as no reading has judged yet: all lines of `fresh.txt`, to be judged.
     """
     translate = functools.partial(sequence.translate, model, tokenizer)
-    found = fresh.translated(fresh.cases(), translate)
+    found = fresh.translated(fresh.cases(), functools.partial(as_the_app_reads, model, tokenizer))
     if missing := sum(fresh.OPEN in case.judged for case in found):
         return f"{fresh.written(found)}\n# {missing} lines with {fresh.OPEN} are new: write 1 or 0 in their place"
     english = lists.words("held_out.toml", "articles")
@@ -207,6 +207,12 @@ def fresh_sentences(model: Any, tokenizer: Any) -> str:
             table(["English of the articles", "German"], body),
         ]
     )
+
+
+def as_the_app_reads(model: Any, tokenizer: Any, texts: Sequence[str]) -> list[str]:
+    """Translations of what the app reads for texts that are typed in it."""
+    read = [fresh.read(text, lambda part: len(tokenizer(part)["input_ids"])) for text in texts]
+    return sequence.translate(model, tokenizer, read)
 
 
 def judgements(found: Sequence[fresh.Case]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from bartviz.text.capitals import fewer, sentence_case
 from training import lists
 
 FILE = "fresh.txt"
@@ -40,6 +41,14 @@ def cases() -> list[Case]:
             de, first, second = rest or ("", OPEN, OPEN)
             found.append(Case(kind, en, de, (first, second)))
     return found
+
+
+def read(text: str, length: Callable[[str], int]) -> str:
+    """The text as the app reads it: one in capitals that falls apart, in lower case (`bartviz.text.capitals`).
+
+    `length` counts the tokens of a text.
+    """
+    return text if fewer(text, length(text), length) is None else sentence_case(text)
 
 
 def translated(found: Sequence[Case], translate: Callable[[list[str]], list[str]]) -> list[Case]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 
 import pytest
 
 from bartviz.analysis.denoising import NOISE
-from training import evaluate, fresh, known, measure, restored, sequence
+from training import evaluate, fresh, known, measure, restored
 from training.fresh import Case
 
 
@@ -59,7 +60,7 @@ def test_an_exact_match_is_said_before_a_near_one() -> None:
 @pytest.mark.thorough
 def test_the_translator_that_ships_gives_the_german_that_was_judged() -> None:
     model, tokenizer = measure.load(evaluate.MODELS / evaluate.TRANSLATOR)
-    found = fresh.translated(fresh.cases(), lambda texts: sequence.translate(model, tokenizer, texts))
+    found = fresh.translated(fresh.cases(), functools.partial(evaluate.as_the_app_reads, model, tokenizer))
     assert [case.en for case in found if fresh.OPEN in case.judged] == []
 
 
@@ -68,8 +69,13 @@ def test_the_card_counts_the_judgements_of_the_list() -> None:
     cases = fresh.cases()
     assert evaluate.judgements(cases) in card
     assert f"agree on {fresh.agreed(cases)} of {len(cases)}" in card
-    kept = [case for case in cases if case.kind != "capitals"]
-    assert f"of the {len(kept)} others, {sum(case.right for case in kept)} are" in card
+    loud = sum(case.right for case in cases if case.kind == "capitals")
+    assert f"in capitals as the app reads them, in lower case: {loud} of 10" in card
+
+
+def test_the_app_reads_capitals_that_fall_apart_in_lower_case() -> None:
+    assert fresh.read("GO HOME, TOM.", len) == "GO HOME, TOM."
+    assert fresh.read("GO HOME, TOM.", lambda text: len(text) + 20 * text.isupper()) == "Go home, tom."
 
 
 def test_fresh_texts_are_changed_by_every_noise_the_same_way_each_time() -> None:
