@@ -175,7 +175,7 @@ def _canvas(chosen: Chosen, pin: Pin, row: int, *, key: str, beside: tuple[str, 
             habit = _("no clear habit") if found is None else found.alone
             between = chosen.b.other or chosen.waits  # texts or models, which the pickers do not name
             message = mark("{letter}: {head}, {habit}") if between else mark("{letter}: {habit}")
-            if _links(found) and not between and not (pin is chosen.b and _links(_name(chosen, chosen.a))):
+            if _links(found) and not between and not (pin is chosen.a and _links(_name(chosen, chosen.b))):
                 message = mark("{letter}: {habit} (a link need not be a translation)")
             called = _(message, habit=habit, **said)
             show.note(called, explains=None if found is None else (habit, found.explained))

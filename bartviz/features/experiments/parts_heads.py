@@ -119,15 +119,15 @@ def _said(record: Record, ablation: Ablation) -> None:
     first = pick.first_head(record, start.kind_of(record))
     if list(ablation.factors) == [first]:
         parts.append(_("This is the head of the picture on the page Start."))
-    elif [(head.layer, head.head) for head in ablation.factors] == [(first.layer, first.head)]:
-        parts.append(
+    show.lead(" ".join(part for part in parts if part))
+    if [(head.layer, head.head) for head in ablation.factors if head != first] == [(first.layer, first.head)]:
+        show.note(
             _(
                 "The head of the picture on the page Start is another one: it has the same number, but belongs to "
                 "the {attention}.",
                 attention=sentence_words.attention(first.kind),
             )
         )
-    show.lead(" ".join(part for part in parts if part))
     if levels.at_least("intermediate"):
         show.note(analysis.notice(ablation))
 

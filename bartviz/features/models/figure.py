@@ -313,7 +313,8 @@ def _each(layers: Sequence[Counter[str]], own: Sequence[int]) -> str:
 
 def _millions(count: int) -> str:
     millions = count / 1e6
-    return _("{count} M", count=f"{millions:,.1f}" if millions >= 1 else f"{millions:.2g}")
+    digits = ",.1f" if millions >= 10 else ".2f" if millions >= 1 else ".2g"  # several of them are added up
+    return _("{count} M", count=format(millions, digits))
 
 
 def _brief(name: str) -> str:

@@ -78,7 +78,10 @@ def weight_and_effect(record: Record) -> None:
                     "token is the length of its vector, as a share of all their lengths."
                 )
                 if levels.at_least("intermediate")
-                else _("How much comes from a word is measured by how much it adds to the head's output."),
+                else _(
+                    "How much comes from a word is measured by how much it adds to the head's output. The numbers are "
+                    "rounded."
+                ),
             )
         )
         if not levels.at_least("intermediate"):  # what stands beside the picture is for others

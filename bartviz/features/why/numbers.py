@@ -28,6 +28,7 @@ STRONGEST = 3
 HATCHED = -0.05  # share of the largest number, below which a word speaks against the token: it is hatched (words.js)
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
 FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no number, and no sentence
+HARDLY = 0.05  # of a probability: a change that is not written
 SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js)
 LATELY = 4  # tokens that recall what was written before
 

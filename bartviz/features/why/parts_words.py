@@ -82,8 +82,8 @@ def bars(method: Method, token: str, number: str = "") -> str:
         if number:
             return _(
                 "The model finds {token} {share} likely: the number at {token}. The number at another word: how likely "
-                "{token} still is when that word is hidden. The taller the bar, the greater the drop (on a logarithmic "
-                "scale).",
+                "{token} still is when that word is hidden; without a number it hardly changes. The taller the bar, "
+                "the greater the drop (on a logarithmic scale).",
                 token=token,
                 share=number,
             )
@@ -125,7 +125,9 @@ def payload(
     of_read, of_written, whole = left or ((None,) * len(source), (None,) * len(places), None)
 
     def number(share: float, without: float | None) -> str:
-        return "" if without is None or abs(share) < numbers.FAINTEST else fine(without)
+        if whole is None or without is None:
+            return ""
+        return fine(without) if abs(share) >= numbers.FAINTEST or abs(whole - without) > numbers.HARDLY else ""
 
     return {
         "kind": start.kind_of(record),
@@ -147,7 +149,7 @@ def payload(
                 "special": place.special,
                 "share": round(share, 3),
                 "say": "",
-                "number": number(1.0, whole) if index == at else number(share, without),
+                "number": fine(whole) if index == at and whole is not None else number(share, without),
                 "color": color,
             }
             for index, (place, share, without, color) in enumerate(

@@ -69,8 +69,8 @@ def test_an_output_layer_of_its_own_is_a_part_of_the_block_and_a_pooler_is_not()
 
 def test_the_sizes_of_layers_and_embeddings_are_written() -> None:
     assert labels(models("facebook/bart-base"))[1:] == [
-        "encoder<br>6 × 7.1 M",
-        "decoder<br>6 × 9.5 M",
+        "encoder<br>6 × 7.09 M",
+        "decoder<br>6 × 9.45 M",
         "embeddings<br>40.2 M",
     ]
     assert "encoder only<br>4 × 0.44 M" in labels(models("bert-tiny-en"))
@@ -81,7 +81,7 @@ def test_layers_that_share_parameters_are_hollow_but_for_the_first() -> None:
     assert all(len(trace.y) == 12 for trace in bars(drawn))
     assert all(sum(trace.x[layer] for trace in bars(drawn)) == ENCODER for layer in range(12))
     assert all([color == HOLLOW for color in trace.marker.color] == [False] + [True] * 11 for trace in bars(drawn))
-    assert "encoder only<br>12 share 7.1 M" in labels(drawn)
+    assert "encoder only<br>12 share 7.09 M" in labels(drawn)
     assert hollow([subject("gpt2"), subject("albert-base-v2")])
     assert not hollow([subject("gpt2"), subject("t5-base")])
 

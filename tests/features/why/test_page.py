@@ -323,7 +323,8 @@ def test_long_bars_have_the_number_of_what_is_left(record: Record) -> None:
     for chip, value, without in zip(sent["source"], attribution.values[0], left[0], strict=True):
         assert without is not None  # each word is one token
         assert without == pytest.approx(np.exp(min(attribution.explained[0] - value, 0.0)))
-        assert chip["number"] == (percentages.fine(without) if chip["share"] >= numbers.FAINTEST else "")
+        hardly = chip["share"] < numbers.FAINTEST and 1.0 - without <= numbers.HARDLY
+        assert chip["number"] == ("" if hardly else percentages.fine(without))
     assert any(chip["number"] for chip in sent["source"])
     assert sent["output"][4]["number"] == percentages.fine(float(np.exp(attribution.explained[0])))
     assert not any(chip["number"] for chip in parts_words.payload(record, found, 4, shown, "")["source"])
@@ -356,7 +357,8 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     )
     assert parts_words.bars(METHODS["leave-one-out"], "“a”", "90%") == (
         "The model finds “a” 90% likely: the number at “a”. The number at another word: how likely “a” still is when "
-        "that word is hidden. The taller the bar, the greater the drop (on a logarithmic scale)."
+        "that word is hidden; without a number it hardly changes. The taller the bar, the greater the drop (on a "
+        "logarithmic scale)."
     )
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The taller a word's bar, the more it speaks for “a”."
