@@ -154,7 +154,7 @@ class Frame:
             "values": _("weight × {v}", v=_letter("v", VALUE, dark)),
         }
         if self.plain:
-            said["keys"] = _("{k}: the labels", k=_letter("k", KEY, dark))
+            said["keys"] = _("{k} (keys): the labels", k=_letter("k", KEY, dark))
             said["products"] = _("q × k:<br>number by number")
             said["scaled"] = scaled
             fit = _("{score}: the fit", score="<b>" + _("score") + "</b>")
@@ -185,8 +185,8 @@ class Frame:
         letter = _letter("q", QUERY, self.dark)
         if self.plain:
             if self.predicts is not None:
-                return _("{q}: the question asked when writing {word}", q=letter, word=predicts)
-            return _("{q}: the question of {word}, {width} numbers", q=letter, word=reads, width=self.one.width)
+                return _("{q} (query): the question when writing {word}", q=letter, word=predicts)
+            return _("{q} (query): the question of {word}", q=letter, word=reads)
         if self.predicts is None:
             return _("{q} of the query {query}", q=letter, query=reads)
         return _(
