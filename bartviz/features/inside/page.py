@@ -30,6 +30,8 @@ def main() -> None:
     lead = show.place("inside_lead")
     plain = not levels.at_least("intermediate")
     if plain and not page_hooks.current().leads():
+        with st.container(key="inside_colours"):  # on a phone, where the paragraph follows the picture
+            show.note(_("Coloured is positive, grey negative."))
         with show.place("inside_library"):
             show.what_to_do(_(LIBRARY))
     picked = parts.choose(record)

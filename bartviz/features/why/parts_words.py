@@ -32,6 +32,7 @@ KEY = "why_line"
 AGAINST = (  # as in words.css
     "repeating-linear-gradient(45deg, color-mix(in srgb, currentColor 22%, transparent) 0 2px, transparent 2px 6px)"
 )
+BECOMES = " → "
 LONG = 90  # words of both lines, above which each scrolls in itself
 _FILES = Path(__file__).parent
 _MOUNT = st.components.v2.component(
@@ -52,7 +53,11 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
     sent = payload(record, filled(places, at, guess), at, shown, said, left)
     do = []
     if found is not None:
-        do.append(bars(found.method, quote(found.steps.labels[0]), sent["output"][at]["number"]))
+        words = [*sent["source"], *(word for index, word in enumerate(sent["output"]) if index != at)]
+        numbered = [word for word in words if word["number"]]
+        strongest = max(numbered, key=lambda word: abs(float(word["share"])), default={"number": ""})["number"]
+        change = (sent["output"][at]["number"], strongest.rpartition(BECOMES)[2]) if strongest else None
+        do.append(bars(found.method, quote(found.steps.labels[0]), change))
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
         do.append(_("Touch another word in the bottom row to see what it depends on."))
     if do:
@@ -73,19 +78,21 @@ def is_long(record: Record, places: Sequence[Place]) -> bool:
     return len(numbers.source_words(record)) + len(places) > LONG
 
 
-def bars(method: Method, token: str, number: str = "") -> str:
-    """What the bars say, and the numbers at them where the token has one, too: its probability. A method that only
-    reads weights says where a model looked, not what speaks for the token."""
+def bars(method: Method, token: str, change: tuple[str, str] | None = None) -> str:
+    """What the bars say, and the numbers at them by the ``change`` at the longest: the token's probability with all
+    words and without that one. A method that only reads weights says where a model looked, not what speaks for the
+    token."""
     if method.needs == "weights":
         return _("The taller a word's bar, the more the model looked at it when it chose {token}.", token=token)
     if method.needs == "more passes" and method.sums is None:
-        if number:
+        if change is not None:
             return _(
-                "The model finds {token} {share} likely: the number at {token}. The number at another word: how likely "
-                "{token} still is when that word is hidden; without a number it hardly changes. The taller the bar, "
-                "the greater the drop (on a logarithmic scale).",
+                "“{whole} → {left}” at a word: with that word hidden, the probability of {token} goes from {whole} to "
+                "{left}. The taller the bar, the greater the drop (on a logarithmic scale). Words without a number "
+                "hardly matter.",
                 token=token,
-                share=number,
+                whole=change[0],
+                left=change[1],
             )
         return _(
             "The taller a bar, the less likely {token} becomes when that word is hidden. A word without a bar has "
@@ -124,11 +131,15 @@ def payload(
     foretold = word_places(wrote[place.row] for place in places)
     of_read, of_written, whole = left or ((None,) * len(source), (None,) * len(places), None)
 
-    def number(share: float, without: float | None) -> str:
+    def written_at(share: float, without: float | None) -> str:
         if whole is None or without is None:
             return ""
         return fine(without) if abs(share) >= numbers.FAINTEST or abs(whole - without) > numbers.HARDLY else ""
 
+    at_read = changes([written_at(chip.share, one) for chip, one in zip(source, of_read, strict=True)], whole)
+    at_written = changes([written_at(*one) for one in zip(written, of_written, strict=True)], whole)
+    if whole is not None:
+        at_written[at] = fine(whole)
     return {
         "kind": start.kind_of(record),
         "source": [
@@ -137,10 +148,10 @@ def payload(
                 "special": chip.word.special,
                 "share": round(chip.share, 3),
                 "say": "" if shown is None else sentence_words.signed(chip.value),
-                "number": number(chip.share, without),
+                "number": number,
                 "color": color,
             }
-            for chip, without, color in zip(source, of_read, read, strict=True)
+            for chip, number, color in zip(source, at_read, read, strict=True)
         ],
         "output": [
             {
@@ -149,18 +160,30 @@ def payload(
                 "special": place.special,
                 "share": round(share, 3),
                 "say": "",
-                "number": fine(whole) if index == at and whole is not None else number(share, without),
+                "number": number,
                 "color": color,
             }
-            for index, (place, share, without, color) in enumerate(
-                zip(places, written, of_written, foretold, strict=True)
-            )
+            for place, share, number, color in zip(places, written, at_written, foretold, strict=True)
         ],
         "chosen": at,
         "said": said,
         "long": is_long(record, places),
         "labels": {"all": _("Why this word?"), "source": _("text that was read"), "output": _("words to explain")},
     }
+
+
+def changes(left: Sequence[str], whole: float | None) -> list[str]:
+    """The numbers of a line of words: what a probability was and becomes; only that where a neighbour has one, too.
+
+    >>> changes(["", "6%", "", "50%", "70%"], 0.97)
+    ['', '97% → 6%', '', '→ 50%', '→ 70%']
+    """
+    before = "" if whole is None else fine(whole)
+    padded = ["", *left, ""]
+    alone = [not padded[i] and not padded[i + 2] for i in range(len(left))]
+    return [
+        f"{before if free else ''}{BECOMES}{one}".strip() if one else "" for one, free in zip(left, alone, strict=True)
+    ]
 
 
 def _choose(record: Record, places: Sequence[Place]) -> None:

@@ -324,9 +324,11 @@ def test_long_bars_have_the_number_of_what_is_left(record: Record) -> None:
         assert without is not None  # each word is one token
         assert without == pytest.approx(np.exp(min(attribution.explained[0] - value, 0.0)))
         hardly = chip["share"] < numbers.FAINTEST and 1.0 - without <= numbers.HARDLY
-        assert chip["number"] == ("" if hardly else percentages.fine(without))
+        assert chip["number"].rpartition("→ ")[2] == ("" if hardly else percentages.fine(without))
     assert any(chip["number"] for chip in sent["source"])
     assert sent["output"][4]["number"] == percentages.fine(float(np.exp(attribution.explained[0])))
+    assert parts_words.changes(["", "6%", "", "50%", "70%"], 0.97) == ["", "97% → 6%", "", "→ 50%", "→ 70%"]
+    assert parts_words.changes([], None) == []
     assert not any(chip["number"] for chip in parts_words.payload(record, found, 4, shown, "")["source"])
 
 
@@ -355,10 +357,9 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
         "The taller a bar, the less likely “a” becomes when that word is hidden. "
         "A word without a bar has hardly any effect."
     )
-    assert parts_words.bars(METHODS["leave-one-out"], "“a”", "90%") == (
-        "The model finds “a” 90% likely: the number at “a”. The number at another word: how likely “a” still is when "
-        "that word is hidden; without a number it hardly changes. The taller the bar, the greater the drop (on a "
-        "logarithmic scale)."
+    assert parts_words.bars(METHODS["leave-one-out"], "“a”", ("90%", "6.0%")) == (
+        "“90% → 6.0%” at a word: with that word hidden, the probability of “a” goes from 90% to 6.0%. The taller the "
+        "bar, the greater the drop (on a logarithmic scale). Words without a number hardly matter."
     )
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The taller a word's bar, the more it speaks for “a”."
