@@ -359,7 +359,7 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     )
     assert parts_words.bars(METHODS["leave-one-out"], "“a”", ("90%", "6.0%")) == (
         "“90% → 6.0%” at a word: with that word hidden, the probability of “a” goes from 90% to 6.0%. The taller the "
-        "bar, the greater the drop (on a logarithmic scale). Words without a number hardly matter."
+        "bar, the greater the drop (on a logarithmic scale). A word with neither bar nor number hardly matters."
     )
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The taller a word's bar, the more it speaks for “a”."
