@@ -28,6 +28,7 @@ MOST_MATRICES = 1500  # above, the map ends at the sublayers: a browser lays out
 _FEW_LAYERS = 8  # whose columns are wide enough for whole words and numbers
 _BRIEF = {"self-attention": mark("self"), "cross-attention": mark("cross"), "feed-forward": mark("ff")}
 _LONGEST, _FEW_FOR_LONGEST = "cross-attention", 6
+_FEW_FOR_LINES = 4  # whose columns on a wall are wide enough for both in a line
 _TIGHT = "<span style='letter-spacing:-0.2px'>{}</span>"  # so that the longest fits beside three others on a phone
 _SUBLAYER_STEP = {"self-attention": 4, "cross-attention": 4, "feed-forward": 3}  # place on the kind's ramp of eight
 _STRIP = 0.005, 0.05  # of a stack's parameters: from there a part is seen, and from there it has room for its name
@@ -44,7 +45,7 @@ _NEUTRAL = {False: ("#dfe3ea", "#c8cfda"), True: ("#323a48", "#434d5e")}
 class Area:
     """One area of the map: its place in the tree, its texts, its colour. ``label`` is its heading where it is
     open, and its name in the path below the map; ``text`` stands on it where it is closed. ``said`` names it with all
-    that it is in. ``row``: the matrix, where the area is one."""
+    that it is in. ``row``: the matrix, where the area is one. ``line``: its text where a line has room."""
 
     id: str
     parent: str
@@ -56,6 +57,7 @@ class Area:
     hatched: bool = False
     said: str = ""
     row: Parameter | None = None
+    line: str = ""
 
     @property
     def name(self) -> str:
@@ -125,7 +127,7 @@ def treemap(
             values=[values[area.id] for area in drawn],
             customdata=[(f"{area.hover}<br>{_said(area.count, total)}", area.count) for area in drawn],
             hovertemplate="%{customdata[0]}<extra></extra>",
-            text=[_written(area, level, layout.lines(area.id)) for area in drawn],
+            text=[_written(area, level, layout.lines(area.id), wide=growth > 1) for area in drawn],
             texttemplate="%{text}",
             textposition="middle center",
             textfont={
@@ -236,17 +238,6 @@ def legend(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[
     }
 
 
-def sides(rows: Sequence[Parameter], *, dark: bool = False) -> dict[str, tuple[str, ...]]:
-    """The colours of the encoder and of the decoder, the light ones first; none where one of them is not there."""
-    colors = {}
-    for side in ("encoder", "decoder"):
-        own = [row for row in rows if row.count and row.component == side and row.layer is not None]
-        inside = {_color(row, dark): None for row in reversed(own) if "cross" not in row.role}
-        if own:
-            colors[side] = (_component_color(side, dark), *inside)
-    return colors if len(colors) > 1 else {}
-
-
 def hatched(
     rows: Sequence[Parameter], *, of: Sequence[Parameter] | None = None, dark: bool = False
 ) -> tuple[tuple[str, ...], list[Parameter]]:
@@ -324,9 +315,12 @@ def _heading(area: Area, parents: Mapping[str, str], level: str) -> str:
     return area.text.split("<br>")[0] if parents.get(area.parent) == level and area.row is None else area.label
 
 
-def _written(area: Area, level: str, lines: int | None) -> str:
+def _written(area: Area, level: str, lines: int | None, *, wide: bool) -> str:
     """What stands on an area of so many lines (None: of any); on a matrix of the area that fills the map its shape,
-    too. The uses of a matrix are written whole or not at all."""
+    too. The uses of a matrix are written whole or not at all. ``wide``: whether it is for a wall and not for a
+    phone."""
+    if wide and lines == 1 and area.line:
+        return area.line
     name, *others = area.text.split("<br>")
     shaped = [shape(area.row)] if area.row is not None and area.parent == level else []
     written = [name, *shaped, *others]
@@ -390,7 +384,8 @@ def _layers(
             brief = (_TIGHT.format(texts) if name == _LONGEST else texts) if whole else _(_BRIEF[name])
             written = f"{brief}<br>{short(size)}" if few else brief
             said = f"{hover}, {texts}"
-            yield Area(inner, where, texts, written, size, said, _color(group[0], dark), said=said)
+            line = f"{texts} · {short(size)}" if many <= _FEW_FOR_LINES else ""
+            yield Area(inner, where, texts, written, size, said, _color(group[0], dark), said=said, line=line)
             if matrices:
                 yield from (_matrix(row, inner, hover, uses, dark) for row in group)
 

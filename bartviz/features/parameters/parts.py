@@ -29,7 +29,6 @@ from bartviz.features.parameters.figure import (
     level_of,
     shape,
     short,
-    sides,
     strips,
     within,
     without_kind,
@@ -149,9 +148,8 @@ def treemap(
 
 
 def legend(rows: Sequence[Parameter], level: str, *, counted: bool = True) -> None:
-    """The colours of the encoder and the decoder, of the parts of a layer, of what is hatched, and of what has no room
-    for a name, in the area that fills the map. ``counted``: with their parameters there, and the share of the model
-    that these are."""
+    """The colours of the parts of a layer, of what is hatched, and of what has no room for a name, in the area that
+    fills the map. ``counted``: with their parameters there, and the share of the model that these are."""
     total, dark, seen = parameter_totals.total(rows), page.dark(), within(rows, level)
     found = {matrix_titles.title(part): held for part, held in parts_of_layers(seen, dark=dark).items()}
     (striped, used), narrow = hatched(seen, of=rows, dark=dark), strips(seen, dark=dark)
@@ -160,10 +158,11 @@ def legend(rows: Sequence[Parameter], level: str, *, counted: bool = True) -> No
         found[", ".join(names)] = striped, parameter_totals.total(used)
     if narrow[1]:
         found[_("other (narrow strips)")] = narrow
-    entries = {matrix_titles.title(side): colors for side, colors in sides(seen, dark=dark).items()}
-    for name, (colors, count) in found.items():
-        entries[f"{name} · {short(count)} · {tenths(count / total)}" if counted else name] = colors
-    if entries:
+    if found:
+        entries = {
+            f"{name} · {short(count)} · {tenths(count / total)}" if counted else name: colors
+            for name, (colors, count) in found.items()
+        }
         show.legend(entries, label=_("Parts of the model"))
 
 

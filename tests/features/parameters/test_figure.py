@@ -12,7 +12,7 @@ from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.features.parameters.figure import hatched, legend, parameters, short, sides, sizes, strips, treemap
+from bartviz.features.parameters.figure import hatched, legend, parameters, short, sizes, strips, treemap
 from tests.support.contrast import contrast
 
 NAMES = [known.name for known in CATALOGUE]
@@ -132,6 +132,16 @@ def test_an_open_area_fills_the_map_and_a_matrix_is_framed_among_its_neighbours(
     assert [id_ for id_, color in frames.items() if color != frames["model"]] == [name]
     with pytest.raises(SettingError, match="no area of that name"):
         parameters("facebook/bart-base", opened="decoder/layer 6")
+
+
+def test_in_large_type_a_low_field_has_its_number_in_one_line() -> None:
+    def text(name: str, growth: float) -> str:
+        drawn = treemap(rows(configuration(name)), "", height=400, growth=growth).data[0]
+        return dict(zip(drawn.ids, drawn.text, strict=True))["decoder/layer 3/feed-forward"]
+
+    assert text("bart-tiny-en-de", 7 / 6) == "feed-forward · 263 k"  # 2 x 256 x 512, with biases and a layer norm
+    assert text("bart-tiny-en-de", 1.0) == "feed-forward"  # it may be for a phone
+    assert "·" not in text("facebook/bart-base", 7 / 6)  # six columns are too narrow
 
 
 def test_the_public_table_draws_the_same_map() -> None:
@@ -263,17 +273,6 @@ def test_the_path_is_below_a_map_alone() -> None:
         parameters("facebook/bart-base", whole=10)
     tiny = parameters("bart-tiny-en-de", whole=total("facebook/bart-large"))
     assert tiny.data[0].maxdepth < 4  # it is too low for all headings
-
-
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_colours_of_each_side_are_those_of_its_areas(dark: bool) -> None:
-    found = rows(configuration("facebook/bart-base"))
-    drawn = parameters(found, dark=dark).data[0]
-    colors = dict(zip(drawn.ids, drawn.marker.colors, strict=True))
-    for side, shown in sides(found, dark=dark).items():
-        places = [side, f"{side}/layer 0/feed-forward", f"{side}/layer 0/self-attention"]
-        assert list(shown) == [colors[place] for place in places]
-    assert sides(rows(configuration("bert-base-uncased")), dark=dark) == {}
 
 
 def test_what_is_hatched_is_found_with_its_rows() -> None:
