@@ -34,7 +34,7 @@ _UNFIT = (
     r"|pistol|rifle|weapon|idiot|moron|stupid|dumb\b|damn|crap\b|piss|pee[ds]?\b|cocks?\b|cum\b|butts?\b|farts?\b"
     r"|ass\b|asses\b|asshole|arses?\b"
     r"|strangl|behead|hang(?:ed|ing) (?:him|her|my)self"
-    r"|corpse|slaughter|tortur|terroris|bomb|blood|slut|whore|prostitut|fuck|shit|bitch|bastard|sex|naked|nude"
+    r"|corpse|slaughter|tortur|terroris|bomb|blood|slut|whore|prostitut|fuck|shit|bitch|bastard|sex|naked|nude[ds]?\b"
     r"|porn|penis|vagina|breasts?\b|condom|masturb|orgasm|virgin\b|nazi|hitler|nigg|execut(?:ed|ion)|massacre|poison"
     r"|töte|tötet|getötet|umbring|umgebracht|ermord|mord\b|mörder|vergewalt|selbstmord|erschieß|erschoss|schieß|schoss"
     r"|erstoch|erwürg|leiche|folter|bombe|blut|hure|schlampe|nutte|fick|scheiß|arsch|miststück|nackt|kondom|jungfrau\b"

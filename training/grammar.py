@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from training import clauses, lists, names, slots
 from training.corpus import Pair
@@ -24,8 +26,18 @@ def drawn(rng: Generator) -> Pair:
 
 
 def lesson(rng: Generator) -> Pair:
-    """A row of `lessons.txt`: each of its sections is as likely as any other."""
-    return slots.filled(*names.pick(phrases(names.pick(tuple(lists.sections(LESSONS)), rng), LESSONS), rng), rng)
+    """A row of `lessons.txt`: of a section with four times as many lines it is twice as likely."""
+    sections, shares = _lessons()
+    section = sections[int(rng.choice(len(sections), p=shares))]
+    return slots.filled(*names.pick(phrases(section, LESSONS), rng), rng)
+
+
+@functools.cache
+def _lessons() -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """The sections of the lessons, and how likely each is."""
+    found = lists.sections(LESSONS)
+    roots = np.sqrt([len(lines) for lines in found.values()])
+    return tuple(found), roots / roots.sum()
 
 
 @functools.cache

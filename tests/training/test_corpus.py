@@ -50,6 +50,7 @@ def test_a_sentence_has_all_its_references(folder: Path) -> None:
         "the butter",
         "I assume so.",
         "the peacock",
+        "Die Nudeln sind gar.",
     ],
 )
 def test_harmless_words_pass(text: str) -> None:
@@ -57,7 +58,8 @@ def test_harmless_words_pass(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["He was KILLED.", "Er hat ihn getötet.", "a naked man", "Mörder!", "a dumb idiot", "Go to hell!", "ass"]
+    "text",
+    ["He was KILLED.", "Er hat ihn getötet.", "a naked man", "Mörder!", "a dumb idiot", "Go to hell!", "ass", "a nude"],
 )
 def test_unfit_words_do_not(text: str) -> None:
     assert not corpus.is_fit(text)

@@ -34,7 +34,7 @@ def test_long_texts_and_texts_without_end_stay_alone() -> None:
 def test_rows_of_the_corpus_and_of_the_grammar() -> None:
     drawn = mix.Mix(ROWS, np.random.default_rng(0)).draw(1000)
     corpus = sum("o'clock now" in row.en.lower() for row in drawn) / len(drawn)
-    assert 0.6 < corpus < 0.75
+    assert mix.of_corpus(1000) / 1000 < corpus < 0.7  # of two that are joined, one is enough
     assert any(row.en[-1] not in ".!?" for row in drawn)
 
 
