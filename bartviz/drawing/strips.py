@@ -43,9 +43,17 @@ def strip(
 
 
 def bars(
-    values: NDArray[Any], *, colors: list[str], xaxis: str, hover: list[str], name: str, text: list[str] | None = None
+    values: NDArray[Any],
+    *,
+    colors: list[str],
+    xaxis: str,
+    hover: list[str],
+    name: str,
+    text: list[str] | None = None,
+    size: int = 12,
 ) -> Part:
-    """A trace of horizontal bars, one for each row; tokens in ``hover`` must be escaped."""
+    """A trace of horizontal bars, one for each row; tokens in ``hover`` must be escaped. ``size`` is that of the
+    texts beside them."""
     return {
         "type": "bar",
         "orientation": "h",
@@ -62,7 +70,8 @@ def bars(
         "text": text,
         "textposition": "outside",
         "cliponaxis": False,
-        "textfont": {"family": theme.MONO, "size": 12},
+        "constraintext": "inside",  # a text beside a thin bar is as large as any
+        "textfont": {"family": theme.MONO, "size": size},
     }
 
 

@@ -176,7 +176,7 @@ def _bar(frame: Frame, name: str, values: Floats, hover: list[str]) -> Part:
             hover = [*hover, _("{others}: combined into one score, the log of the sum of e^score", others=rest)]
     texts = ["" if np.isnan(number) else f"{number:.2f}" for number in numbers]
     colors = signed(numbers, frame.color, frame.dark)
-    return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=hover, name=name, text=texts)
+    return bars(numbers, colors=colors, xaxis=frame.axis(name), hover=hover, name=name, text=texts, size=frame.letters)
 
 
 def _weights(frame: Frame) -> list[Part]:
@@ -191,7 +191,8 @@ def _weights(frame: Frame) -> list[Part]:
         hover.append(_("{others} together: {weight:.4f}", others=others(shown.rest), weight=shown.rest_weight))
     texts = [percent(weight) if frame.plain else f"{weight:.3f}" for weight in weights]
     color = [theme.palette(frame.dark).masked if one.masked else frame.color] * len(weights)  # uniform, and not real
-    return [bars(weights, colors=color, xaxis=frame.axis("weight"), hover=hover, name="weight", text=texts)]
+    axis = frame.axis("weight")
+    return [bars(weights, colors=color, xaxis=axis, hover=hover, name="weight", text=texts, size=frame.letters)]
 
 
 def _values(frame: Frame) -> list[Part]:

@@ -70,7 +70,9 @@ class Frame:
             self.domains[name] = (left, min(left + room * shares[name], 1.0))
             left += room * shares[name] + gap
         head, foot = HEAD + ASKED * ("keys" in self.drawn), FOOT * ("values" in self.drawn)
-        self.inner = head + foot + _line(self.rows) * self.rows  # pixels of all panels
+        line = _line(self.rows)
+        self.letters = 14 if line > 20 else 12  # the size of words and numbers
+        self.inner = head + foot + line * self.rows  # pixels of all panels
         self.height = self.inner + MARGIN["t"] + MARGIN["b"]
         self.split, self.bottom = 1 - head / self.inner, foot / self.inner  # the keys' lines are between them
 
@@ -93,7 +95,7 @@ class Frame:
             "tickvals": list(range(self.rows)),
             "ticktext": names,
             "showgrid": False,
-            "tickfont": {"family": theme.MONO, "size": 13},
+            "tickfont": {"family": theme.MONO, "size": self.letters},
             "fixedrange": True,
             "anchor": self.axis(self.drawn[0]),
             "ticks": "",
