@@ -44,6 +44,7 @@ def test_a_word_under_the_mouse_says_its_weights(visit: Open, server: str) -> No
 
 def test_words_that_are_not_linked_by_hand_yet_do_not_count(visit: Open, server: str) -> None:
     page = visit(f"{server}/alignment")
+    expect(page.locator(".judge svg text").first).to_have_text(re.compile(r"^[<>]?[\d.]+%$"))  # a line's weight
     lead = page.locator(".st-key-alignment_lead .bv-lead")
     page.locator(".judge .source button").first.click()
     page.locator(".judge .output button").first.click()

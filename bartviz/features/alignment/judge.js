@@ -1,13 +1,20 @@
 // Two lines of words, side by side: a word says its weights, and two are linked by clicking one of each line. Text reaches
 // the page only through textContent. data is UTF-8 JSON: {sides: [source, output], weights: [output][source], numbered,
-// sure: [[i, j]], possible: [[i, j]], found: [[i, j]], labels: {both, source, output, begin, then, linked, unlinked}}; a
-// side is {first: the number of its first word, words, colors, says}, links count words as the text does, and in labels
-// {source} and {output} are words.
+// sure: [[i, j]], possible: [[i, j]], found: [[i, j]], shares: [the weight of each found link, as text], labels: {both,
+// source, output, begin, then, linked, unlinked}}; a side is {first: the number of its first word, words, colors, says},
+// links count words as the text does, and in labels {source} and {output} are words.
 
 import { component } from "../../browser/shared/ready.js";
 
 const MANY = 18; // words of a line that are written larger than those of a longer one
 const SIDES = /** @type {const} */ (["source", "output"]);
+
+/** An element of a drawing with these attributes. */
+function drawn(name, attributes) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  return made;
+}
 
 /** What a click on a word does: {chosen} is the word that waits for its partner, {link} the pair that is switched. */
 export function clicked(chosen, side, index) {
@@ -33,6 +40,13 @@ export function neighbour({ side, index }, key, counts) {
   }
   const other = { ArrowLeft: "source", ArrowRight: "output" }[key];
   return other && other !== side ? { side: other, index: Math.min(index, counts[other] - 1) } : null;
+}
+
+/** The end of each link at which its number stands: that of the output, where the link is the only one there, else that
+ * of the source; undefined where others are at both. */
+export function numberedEnds(links) {
+  const alone = (at, word) => links.filter((link) => link[at] === word).length === 1;
+  return links.map(([i, j]) => (alone(1, j) ? "output" : alone(0, i) ? "source" : undefined));
 }
 
 class View {
@@ -158,6 +172,11 @@ class View {
       const box = this.words[side][index].getBoundingClientRect();
       return [(side === "source" ? box.right + 4 : box.left - 4) - frame.left, box.top + box.height / 2 - frame.top];
     };
+    /** Whether a link is not one of the word that is pointed at or chosen. */
+    const away = ([i, j]) => {
+      const of = this.pointed ?? this.chosen;
+      return of && of.index !== (of.side === "source" ? i - this.lines.source.first : j - this.lines.output.first);
+    };
     const curve =
       (name) =>
       ([i, j]) => {
@@ -165,20 +184,37 @@ class View {
         const [a, b] = end("source", source),
           [c, d] = end("output", output),
           middle = (a + c) / 2;
-        const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-        path.setAttribute("d", `M${a},${b} C${middle},${b} ${middle},${d} ${c},${d}`);
-        const of = this.pointed ?? this.chosen;
-        const away = of && of.index !== (of.side === "source" ? source : output);
-        path.setAttribute("class", away ? `${name} away` : name);
+        const path = drawn("path", {
+          d: `M${a},${b} C${middle},${b} ${middle},${d} ${c},${d}`,
+          class: away([i, j]) ? `${name} away` : name,
+        });
         if (name === "found") path.setAttribute("stroke-width", String(2 + 6 * this.data.weights[output][source]));
         return path;
       };
+    const ends = numberedEnds(this.data.found);
+    const number = (link, index) => {
+      const side = ends[index];
+      if (!side) return [];
+      const [x, y] = end(
+        side,
+        side === "source" ? link[0] - this.lines.source.first : link[1] - this.lines.output.first,
+      );
+      const text = drawn("text", {
+        x,
+        y,
+        "text-anchor": side === "source" ? "start" : "end",
+        class: away(link) ? "away" : "",
+      });
+      text.textContent = this.data.shares[index];
+      return [text];
+    };
     const sure = new Set(this.links.sure.map(String));
     const possible = this.links.possible.filter((link) => !sure.has(String(link)));
     this.svg.replaceChildren(
       ...this.data.found.map(curve("found")),
       ...possible.map(curve("possible")),
       ...this.links.sure.map(curve("sure")),
+      ...this.data.found.flatMap(number),
     );
   }
 

@@ -65,6 +65,7 @@ def payload(chosen: Chosen, first: tuple[int, int], colors: Colors) -> dict[str,
     gold = chosen.gold or Gold(frozenset(), frozenset())
     shown = chosen.shown
     drawn = sources, targets = within(shown, first)
+    found = _drawn(chosen.links, drawn)
     source, output = shown.source.labels, shown.target.labels
     by, at = mark("{word} is looked at most by {words}."), mark("{word} looks most at {words}.")
     sides = (
@@ -85,7 +86,8 @@ def payload(chosen: Chosen, first: tuple[int, int], colors: Colors) -> dict[str,
         "numbered": levels.at_least("intermediate"),
         "sure": _drawn(gold.sure, drawn),
         "possible": _drawn(gold.possible - gold.sure, drawn),
-        "found": _drawn(chosen.links, drawn),
+        "found": found,
+        "shares": [percent(float(shown.weights[j, i])) for i, j in found],
         "labels": {
             "both": _("Words to link by hand"),
             "source": _("source"),

@@ -61,7 +61,7 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
 def _legend(chosen: Chosen) -> str:
     """What the lines between the words are; empty where nothing needs to be said."""
     if chosen.gold is None:
-        return _("The wider the line, the larger the weight.") if chosen.links else ""
+        return _("The number on a line is its weight: the wider the line, the larger.") if chosen.links else ""
     said = [
         _("Wide lines: links of the model. Narrow lines: yours.")
         if chosen.gold.judged is not None

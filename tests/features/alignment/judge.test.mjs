@@ -1,7 +1,7 @@
 // Judging by hand without a browser: what a click does, and where the arrow keys lead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clicked, neighbour, switched } from "../../../bartviz/features/alignment/judge.js";
+import { clicked, neighbour, numberedEnds, switched } from "../../../bartviz/features/alignment/judge.js";
 
 test("two words of different sides make a link, whichever is clicked first", () => {
   assert.deepEqual(clicked(null, "source", 3), { chosen: { side: "source", index: 3 }, link: null });
@@ -20,6 +20,20 @@ test("a link comes as sure, and goes again, sure or possible", () => {
   assert.deepEqual(one, { sure: [[3, 4]], possible: [], there: false });
   assert.deepEqual(switched(one, [3, 4]), { ...none, there: true });
   assert.deepEqual(switched({ sure: [], possible: [[2, 1]] }, [2, 1]), { ...none, there: true });
+});
+
+test("the number of a link stands where it is the only link of a word, first of the output", () => {
+  const apart = [
+    [0, 0],
+    [3, 4],
+  ];
+  assert.deepEqual(numberedEnds(apart), ["output", "output"]);
+  const meet = [
+    [0, 0],
+    [1, 0],
+    [1, 1],
+  ];
+  assert.deepEqual(numberedEnds(meet), ["source", undefined, "output"]);
 });
 
 test("arrows walk along a side and cross to the other", () => {

@@ -32,6 +32,8 @@ def test_a_word_says_its_weights_and_is_numbered_where_links_are_written(app: Ap
     shown = ranks.best(ranks.aligners(record), "predicts").table
     source, output = sent["sides"]
     np.testing.assert_allclose(sent["weights"], shown.weights, atol=0.0005)
+    assert sent["found"]
+    assert sent["shares"] == [percent(float(shown.weights[j, i])) for i, j in sent["found"]]
     (most,) = shown.weights[:1].argmax(axis=1)
     begin = (
         f"“{shown.target.labels[0]}” looks most at “{shown.source.labels[most]}” ({percent(shown.weights[0, most])})"

@@ -231,7 +231,7 @@ def test_what_widths_mean_is_said_where_there_are_links(app: App, record: Record
     shown = alignment.table(record, alignment.heads_of(record, 2))
     found = alignment.links(shown.weights, links, threshold=0.3)
     assert found
-    assert "The wider the line, the larger the weight." in words(at)
+    assert "The number on a line is its weight: the wider the line, the larger." in words(at)
     assert "wider" not in words(app("alignment", links="threshold", link_weight="1.0"))
 
 
