@@ -28,7 +28,7 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
     expect(lead).to_contain_text("Among the words of the text, “car” and “a” matter most for “Auto”")
-    page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).click()
+    page.get_by_role("button", name=re.compile("^See what the model writes without .*$")).click()
     expect(page.locator(".bv-why-bars > div")).to_have_count(3)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -57,7 +57,7 @@ def test_a_word_that_is_chosen_is_said_and_what_a_pressed_button_brings_has_the_
     page.keyboard.press("Enter")
     expect(spoken).to_contain_text("Among the words of the text, “buy” matters most")
     expect(page.locator(".why button", has_text="kaufen")).to_be_focused()
-    page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).focus()
+    page.get_by_role("button", name=re.compile("^See what the model writes without .*$")).focus()
     page.keyboard.press("Enter")
     expect(page.locator(".st-key-focus_why_removal .bv-lead")).to_be_focused()
     page.keyboard.press("Tab")  # what was brought is no stop of its own
@@ -111,7 +111,7 @@ def test_a_lesson_is_answered_by_the_words_that_were_read(visit: Open, shipped: 
 
 def test_the_removal_of_a_lesson_is_read_and_typed(visit: Open, shipped: str) -> None:
     page = begun(visit, f"{shipped}/why?lesson=why&at=5")
-    page.get_by_role("button", name=re.compile("^See how likely .* is without .*$")).click()
+    page.get_by_role("button", name=re.compile("^See what the model writes without .*$")).click()
     share = page.locator(".bv-why-bars > div").nth(1).locator("span").inner_text()
     page.locator(".st-key-lesson_number input").fill(share.rstrip("%"))
     page.locator(".st-key-lesson_number input").press("Enter")

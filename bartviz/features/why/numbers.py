@@ -27,9 +27,8 @@ STRONGEST = 3
 """Words that a sentence names, and that are taken away together."""
 HATCHED = -0.05  # share of the largest number, below which a word speaks against the token: it is hatched (words.js)
 NAMED = 0.2  # of the strongest word's number: what has less is not named beside it
-FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no number, and no sentence
-HARDLY = 0.05  # of a probability: a change that is not written
-SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js)
+FAINTEST = 0.1  # share of the largest number, below which a colour is hardly seen: no sentence names the word
+SEEN = 0.02  # share of the largest number, below which a word has no bar (words.js), and no number
 LATELY = 4  # tokens that recall what was written before
 
 

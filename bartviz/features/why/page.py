@@ -73,7 +73,7 @@ def explained(
     with lead:
         show.lead(said)
     with show.keeps_focus("why_removal"):
-        judged.remove(record, places[at], at, shown, chosen.operator, parts.named(places[at], result))
+        judged.remove(record, places[at], at, shown, chosen.operator)
     progress, results, strips = st.container(), dict[str, parts.Found](), None
     label = _("More: all methods side by side, and the heads that looked there")
     with st.container(key="why_every"), levels.aside(label, key="why") as opened:

@@ -55,8 +55,8 @@ def with_verdict(said: str, verdict: Verdict) -> str:
     return f"{said} {worth}"
 
 
-def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator, token: str) -> None:
-    """The button that takes the strongest words away, and what becomes of the ``token`` then, beside random words."""
+def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator) -> None:
+    """The button that takes the strongest words away, and what the model writes then, beside random words."""
     strong, others = numbers.to_remove(record, place, shown)
     if not strong:
         return
@@ -70,9 +70,10 @@ def remove(record: Record, place: Place, at: int, shown: Shown, by: Operator, to
         return removed(model, record, at, sets, names, by, ticket.cancelled)
 
     key: dict[str, object] = {"step": at, "sets": [list(words) for words in sets], "operator": by}
-    label = _(
-        "See how likely {token} is without {words}", token=token, words=listed([quote(word) for word in names[0]])
-    )
+    words = listed([quote(word) for word in names[0]])
+    label = _("See what the model guesses without {words}", words=words)
+    if record.cross is not None:  # its output is a text of its own
+        label = _("See what the model writes without {words}", words=words)
     found = experiment_tasks.ask("why_remove", record, key, work, button=label)
     if isinstance(found, Refused):
         st.error(show.plain(str(found.error)))
@@ -118,7 +119,7 @@ def bars(found: Sequence[Taken], before: str | None, word: str) -> str:
             text = f"<small>{html.escape(told)}</small> {text}"
         rows.append(
             f"<div><b>{html.escape(title)}</b><i style='--share:{100 * one.share:.2f}%'></i>"
-            f"<span>{percent(one.share)}</span><p><small>{html.escape(said)}</small> {text}</p></div>"
+            f"<span>{percent(one.share)}</span><p>{text} <small>{html.escape(said)}</small></p></div>"
         )
     return f"<div class='bv-why-bars'>{''.join(rows)}</div>"
 

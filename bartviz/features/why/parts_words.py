@@ -56,7 +56,7 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
         words = [*sent["source"], *(word for index, word in enumerate(sent["output"]) if index != at)]
         numbered = [word for word in words if word["number"]]
         strongest = max(numbered, key=lambda word: abs(float(word["share"])), default={"number": ""})["number"]
-        change = (sent["output"][at]["number"], strongest.rpartition(BECOMES)[2]) if strongest else None
+        change = (sent["output"][at]["number"], strongest.rpartition(BECOMES.lstrip())[2]) if strongest else None
         do.append(bars(found.method, quote(found.steps.labels[0]), change))
     if len(places) > 1 and not page_hooks.current().leads():  # a lesson says itself what to do
         do.append(_("Touch another word in the bottom row to see what it depends on."))
@@ -88,15 +88,15 @@ def bars(method: Method, token: str, change: tuple[str, str] | None = None) -> s
         if change is not None:
             return _(
                 "“{whole} → {left}” at a word: with that word hidden, the probability of {token} goes from {whole} to "
-                "{left}. The taller the bar, the greater the drop (on a logarithmic scale). A word with neither "
-                "bar nor number hardly matters.",
+                "{left}. The taller the bar, the greater the drop (on a logarithmic scale). A word without a bar "
+                "matters far less.",
                 token=token,
                 whole=change[0],
                 left=change[1],
             )
         return _(
-            "The taller a bar, the less likely {token} becomes when that word is hidden. A word without a bar has "
-            "hardly any effect.",
+            "The taller a bar, the less likely {token} becomes when that word is hidden. A word without a bar "
+            "matters far less.",
             token=token,
         )
     return _("The taller a word's bar, the more it speaks for {token}.", token=token)
@@ -122,7 +122,7 @@ def payload(
     record: Record, places: Sequence[Place], at: int, shown: Shown | None, said: str, left: Left | None = None
 ) -> dict[str, Any]:
     """The component's data: plain JSON, whose texts the component escapes. ``left``: how likely the token is without
-    each word (``numbers.left``), which is written on bars that are long enough, and with all of them."""
+    each word (``numbers.left``), which is written on its bar, and with all of them."""
     source = [Chip(word, 0.0, 0.0) for word in numbers.source_words(record)] if shown is None else shown.source
     written = [0.0] * len(places) if shown is None else shown.written
     colors = pick.colors_of_words(record)
@@ -132,9 +132,7 @@ def payload(
     of_read, of_written, whole = left or ((None,) * len(source), (None,) * len(places), None)
 
     def written_at(share: float, without: float | None) -> str:
-        if whole is None or without is None:
-            return ""
-        return fine(without) if abs(share) >= numbers.FAINTEST or abs(whole - without) > numbers.HARDLY else ""
+        return "" if without is None or abs(share) < numbers.SEEN else fine(without)
 
     at_read = changes([written_at(chip.share, one) for chip, one in zip(source, of_read, strict=True)], whole)
     at_written = changes([written_at(*one) for one in zip(written, of_written, strict=True)], whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,7 @@ def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list
     words = visits.words(page)
     assert "“kau” in “kaufen”: leave-one-out points to “.”, “car” and “a”." in words
     assert "Not complete." in words
+    assert re.search(r"“100% → [\d.]+%” at a word: with that word hidden, the probability of “kau” goes from", words)
     links = {link.proto.label: link.proto.query_string for link in page.get("page_link")}
     assert links["Reading earlier layers"] == "kind=cross&row=5&around=lens&from=why"
     shares = [0 if word["special"] else word["share"] for word in data["source"]]
@@ -243,6 +245,7 @@ def test_what_becomes_of_a_word_is_said_and_drawn_beside_random_words() -> None:
     assert drawn.count("written anew from what is left:") == 1  # not what is on the page already
     assert drawn.count("written anew from what is left, now without “Ich”:") == 1  # that it is gone is no mistake
     assert drawn.count("likeliest after “Ich möchte ein Auto”, as before: “kau”") == 2
+    assert drawn.index("Ich möchte ein Auto kaufen.") < drawn.index("likeliest")  # what the button promises
     assert "likeliest at the beginning: “kau”" in judging.bars(TAKEN, "", "Ich")
     assert "likeliest here: “kau”" in judging.bars(TAKEN, None, "Ich")
 
@@ -315,7 +318,7 @@ def test_words_have_the_colours_of_the_other_pages(record: Record) -> None:
     assert {chip["color"] for chip in sent["source"]} > {NONE}
 
 
-def test_long_bars_have_the_number_of_what_is_left(record: Record) -> None:
+def test_every_bar_has_the_number_of_what_is_left(record: Record) -> None:
     found = numbers.places(record)
     attribution = answered(record, "leave-one-out", 4)
     shown, left = numbers.shown(record, attribution), numbers.left(record, attribution)
@@ -323,9 +326,9 @@ def test_long_bars_have_the_number_of_what_is_left(record: Record) -> None:
     for chip, value, without in zip(sent["source"], attribution.values[0], left[0], strict=True):
         assert without is not None  # each word is one token
         assert without == pytest.approx(np.exp(min(attribution.explained[0] - value, 0.0)))
-        hardly = chip["share"] < numbers.FAINTEST and 1.0 - without <= numbers.HARDLY
-        assert chip["number"].rpartition("→ ")[2] == ("" if hardly else percentages.fine(without))
-    assert any(chip["number"] for chip in sent["source"])
+        barred = chip["share"] >= numbers.SEEN
+        assert chip["number"].rpartition("→ ")[2] == (percentages.fine(without) if barred else "")
+    assert {bool(chip["number"]) for chip in sent["source"]} == {True, False}
     assert sent["output"][4]["number"] == percentages.fine(float(np.exp(attribution.explained[0])))
     assert parts_words.changes(["", "6%", "", "50%", "70%"], 0.97) == ["", "97% → 6%", "", "→ 50%", "→ 70%"]
     assert parts_words.changes([], None) == []
@@ -354,12 +357,11 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
     ) == (METHODS["rollout"].needs == "weights")
     hidden = parts_words.bars(METHODS["leave-one-out"], "“a”")
     assert hidden == (
-        "The taller a bar, the less likely “a” becomes when that word is hidden. "
-        "A word without a bar has hardly any effect."
+        "The taller a bar, the less likely “a” becomes when that word is hidden. A word without a bar matters far less."
     )
     assert parts_words.bars(METHODS["leave-one-out"], "“a”", ("90%", "6.0%")) == (
         "“90% → 6.0%” at a word: with that word hidden, the probability of “a” goes from 90% to 6.0%. The taller the "
-        "bar, the greater the drop (on a logarithmic scale). A word with neither bar nor number hardly matters."
+        "bar, the greater the drop (on a logarithmic scale). A word without a bar matters far less."
     )
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The taller a word's bar, the more it speaks for “a”."
@@ -386,7 +388,9 @@ def test_it_explains_how_the_method_that_is_shown_finds_its_numbers(
     assert ("weights of attention" in explained) == (METHODS[method].needs == "weights")
 
 
-def test_the_button_names_the_words_that_it_removes(app: App, asked: list[tuple[str, int]], record: Record) -> None:
+@pytest.mark.parametrize(("kind", "does"), [("encoder-decoder", "writes"), ("encoder", "guesses")])
+def test_the_button_names_the_words_that_it_removes(app: App, kind: Any, does: str) -> None:
+    record = stand_in.record(kind=kind)
     found: list[str] = []
 
     def ask(name: str, record: Record, key: dict[str, Any], *_: object, button: str | None = None) -> object:
@@ -396,13 +400,11 @@ def test_the_button_names_the_words_that_it_removes(app: App, asked: list[tuple[
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(experiment_tasks, "ask", ask)
-        app("why", method="leave-one-out")
+        app("why", record=record, method="leave-one-out")
     places = numbers.places(record)
     at = numbers.chosen(record, places, None)
     shown = numbers.shown(record, answered(record, "leave-one-out", at))
     strong, _others = numbers.to_remove(record, places[at], shown)
     assert strong
     words = parts.listed([f"“{shown.source[i].word.text}”" for i in strong])
-    assert found == [
-        f"See how likely {parts.named(places[at], answered(record, 'leave-one-out', at))} is without {words}"
-    ]
+    assert found == [f"See what the model {does} without {words}"]
