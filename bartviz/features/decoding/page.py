@@ -10,7 +10,7 @@ from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, output_confidence, page, page_hooks, related_links, row_names
 from bartviz.app.state import session, url_state
 from bartviz.families.catalogue import CATALOGUE
-from bartviz.features.decoding import parts
+from bartviz.features.decoding import numbers_others, parts
 from bartviz.features.decoding import parts_branches as branches
 from bartviz.features.decoding import parts_temperature as temperature
 from bartviz.features.decoding.figure import decoding as figure
@@ -107,7 +107,7 @@ def main() -> None:
         parts.made(record)
     parts.given_output(record)
     parts.beam_tree(record, place.step)
-    levels.explain("decoding")
+    levels.explain("decoding", how=numbers_others.sentences(record))
     show.downloads(
         "decoding",
         table=lambda: decoding.steps_table(record),

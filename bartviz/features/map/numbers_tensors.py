@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bartviz.analysis.thumbnails import MASKED, thumbnails
 from bartviz.features.map.numbers import Box, Column, Stack
 from bartviz.language import _, plural
+from bartviz.language.percentages import fine, tenths
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
 from bartviz.record.steps import Step, told_apart
@@ -19,6 +20,8 @@ from bartviz.text.tokens import Tokens
 SIDE = 24  # cells along a side of a small map, at most
 WORDS = 12  # tokens that a box shows
 LIKELIEST = 5  # of the next token
+TINY = 0.001  # a probability that is written as "<0.1%"
+SEEN = 0.01  # a share that a reader asks about
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +61,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
                 vocabulary=record.model.vocabulary,
                 token=tokens.labels[step.row],
             )
-            names = zip(told_apart(step.candidates), step.candidates, strict=True)
-            bars = [(label, one.probability) for label, one in names if not plain or label == one.label]
-            return Tensor(shape, bars=_with_rest(bars[:LIKELIEST], record.model.vocabulary))
+            return Tensor(shape, bars=_with_rest(_likeliest(step, plain=plain), record.model.vocabulary))
         case "word":
             return Tensor(tokens=() if step is None else (step.chosen.label,))
         case "gaps":
@@ -77,6 +78,30 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
         case "states" if width:
             return Tensor(_("{count} × {width} numbers", count=count, width=width))
     return Tensor()
+
+
+def _likeliest(step: Step, *, plain: bool) -> list[tuple[str, float]]:
+    names = zip(told_apart(step.candidates), step.candidates, strict=True)
+    return [(label, one.probability) for label, one in names if not plain or label == one.label][:LIKELIEST]
+
+
+def of_others(record: Record, *, plain: bool) -> str:
+    """How little each of the other tokens has where none has much, but all together are seen; else empty."""
+    step = first_word(record)
+    if step is None:
+        return ""
+    shown = dict(_likeliest(step, plain=plain))
+    names = zip(told_apart(step.candidates), step.candidates, strict=True)
+    unseen = [one.probability for label, one in names if label not in shown]
+    rest, count = 1 - sum(shown.values()), record.model.vocabulary - len(shown)
+    if rest < SEEN or max(unseen, default=1.0) >= TINY:  # by default: they are not known
+        return ""
+    return _(
+        "In the output, the {count:,} others have {share} together, but only {each} each on average.",
+        count=count,
+        share=tenths(rest),
+        each=fine(rest / count),
+    )
 
 
 def _with_rest(bars: list[tuple[str, float]], vocabulary: int) -> tuple[tuple[str, float], ...]:

@@ -9,6 +9,7 @@ import streamlit as st
 from bartviz.app.controls import show
 from bartviz.app.frame import levels, page
 from bartviz.features.map import numbers, parts, parts_output
+from bartviz.features.map import numbers_tensors as tensors
 from bartviz.features.map.numbers_shapes import shapes
 from bartviz.language import _
 
@@ -20,8 +21,11 @@ def main() -> None:
         show.lead(f"{say(record.model)} {_('Press a box to open its page.')}")
     with st.container(key="map_drawn"):
         parts.show(record, small=levels.at_least("intermediate"))
+    others = tensors.of_others(record, plain=not levels.at_least("intermediate"))
     if levels.at_least("intermediate"):
-        show.note(" ".join([numbers.order(record.model), *parts.said_of_twins(record)]))
+        show.note(" ".join(filter(None, [numbers.order(record.model), *parts.said_of_twins(record), others])))
+    elif others:
+        show.note(others)
     if not record.from_weights:
         parts_output.section(record)
     if not record.from_weights:

@@ -11,6 +11,7 @@ from bartviz.analysis.thumbnails import MASKED, ONE
 from bartviz.families.family import ModelKind
 from bartviz.features.map import numbers, parts
 from bartviz.features.map import numbers_tensors as tensors
+from bartviz.language.percentages import fine, tenths
 from bartviz.record.attention import Attention
 from bartviz.record.record import Record
 from bartviz.serving import saved_records
@@ -42,6 +43,40 @@ def test_candidates_that_read_alike_are_told_apart_or_left_out(record: Record) -
     assert sum(plain.values()) == pytest.approx(1)
     assert len(parts.said_of_twins(changed)) == 1
     assert not parts.said_of_twins(record)
+
+
+def first_with(record: Record, shares: list[float]) -> Record:
+    """A record whose first word has candidates of these probabilities."""
+    step = tensors.first_word(record)
+    assert step is not None
+    made = tuple(replace(step.candidates[0], label=f"w{at}", probability=p) for at, p in enumerate(shares))
+    changed = replace(step, candidates=made)
+    return replace(record, steps=tuple(changed if one is step else one for one in record.steps))
+
+
+def test_tiny_shares_that_are_seen_together_are_said(record: Record) -> None:
+    usual = [0.9, *[0.0004] * 9]
+    count, rest = record.model.vocabulary - tensors.LIKELIEST, 1 - 0.9 - 4 * 0.0004
+    said = tensors.of_others(first_with(record, usual), plain=True)
+    assert said == (
+        f"In the output, the {count:,} others have {tenths(rest)} together, "
+        f"but only {fine(rest / count)} each on average."
+    )
+    assert not tensors.of_others(first_with(record, [0.9, *[0.01] * 9]), plain=True)  # some have more
+    assert not tensors.of_others(first_with(record, [0.995, *[0.0004] * 9]), plain=True)  # they are not seen
+    assert not tensors.of_others(first_with(record, usual[:5]), plain=True)  # nobody knows what the next one has
+    assert not tensors.of_others(replace(record, steps=()), plain=True)
+
+
+def test_a_twin_that_is_left_out_is_one_of_the_others(record: Record) -> None:
+    changed = first_with(record, [0.5, 0.4, *[0.0004] * 8])
+    step = tensors.first_word(changed)
+    assert step is not None
+    first, twin, *rest = step.candidates
+    with_twin = replace(step, candidates=(first, replace(twin, label=first.label), *rest))
+    changed = replace(changed, steps=tuple(with_twin if one is step else one for one in changed.steps))
+    assert tensors.of_others(changed, plain=False)
+    assert not tensors.of_others(changed, plain=True)
 
 
 def test_shapes_are_those_of_the_record(record: Record) -> None:
