@@ -184,7 +184,7 @@ def _counted(attention: Attention, row: int, query: Tokens | None) -> str:
         if ahead > 1:
             after = [quote(label) for label in attention.key.labels[all_ - ahead + 1 :]]
             hidden = _(
-                "{token} itself is hidden, and so is what comes after it: {names}.", token=token, names=_begins(after)
+                "{token} itself is hidden, and so is what comes after it ({names}).", token=token, names=_begins(after)
             )
     else:
         may = _("{token} may look at {seen:,} of {count:,} tokens.", **numbers)

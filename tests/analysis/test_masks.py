@@ -119,13 +119,13 @@ def test_beginners_are_told_how_many_tokens_a_row_may_look_at() -> None:
     assert said("encoder", 1) == "“a” may look at all 3 tokens."
     assert said("decoder", 1) == (
         "To write “c” of “bcd”, the decoder may look at 2 of 4 tokens. “c” of “bcd” itself is hidden, "
-        "and so is what comes after it: “d”."
+        "and so is what comes after it (“d”)."
     )
     assert said("decoder", 2).endswith("“d” of “bcd” itself is hidden.")
     assert said("cross", 1) == "To write “c” of “bcd”, the decoder may look at all 3 tokens."
     long = records.encoder_decoder(("<s>", "a", "</s>"), (*"bcdefgh", "</s>"))
     said_of_long = masks.row_sentence(long.attention("decoder"), 0, long.rows("decoder", "predicts"), plain=True)
-    assert said_of_long.endswith("what comes after it: “c”, “d”, “e”, “f” and 2 more.")
+    assert said_of_long.endswith("what comes after it (“c”, “d”, “e”, “f” and 2 more).")
     own = records.encoder_decoder(padding=1).attention("encoder")
     assert masks.row_sentence(own, 0, plain=True) == masks.row_sentence(own, 0)  # which says what is hidden
 
