@@ -115,3 +115,26 @@ def test_a_finger_finds_the_words(visit: Open, shipped: str) -> None:
     words = [box for word in page.locator(".bv-repair [data-words]").all() if (box := word.bounding_box())]
     assert len(words) > 4
     assert all(box["height"] >= 40 and box["width"] >= 24 for box in words)
+
+
+@pytest.mark.parametrize(
+    ("text", "width"), [("I want to buy a car.", 1366), ("ذهبت إلى السوق الكبير", 1366), ("x " * 12, 390)]
+)
+def test_the_name_of_a_mask_is_in_the_middle_of_its_gap(visit: Open, shipped: str, text: str, width: int) -> None:
+    page = opened(visit, f"{shipped}/denoising?text={text}&hidden={'0-1-2' if width > 390 else '1-2-3-4-5-6-7-8-9-10'}")
+    page.set_viewport_size({"width": width, "height": 844})
+    settle(page)
+    place = page.locator(".bv-place", has=page.locator(".bv-first"))
+    across, above, below = place.locator(".bv-first > i").evaluate(
+        """name => {
+            const box = (one) => one.getBoundingClientRect(), range = document.createRange();
+            range.selectNodeContents(name);
+            const written = box(range), first = box(name.parentElement);
+            const gaps = [...name.closest(".bv-place").querySelectorAll(".bv-mask")].map(box);
+            const line = gaps.filter((one) => Math.abs(one.top - first.top) < 2);
+            const ends = Math.min(...line.map((one) => one.left)) + Math.max(...line.map((one) => one.right));
+            return [(written.left + written.right - ends) / 2, written.top - first.top, first.bottom - written.bottom];
+        }"""
+    )
+    assert abs(across) < 4
+    assert min(above, below) > 0

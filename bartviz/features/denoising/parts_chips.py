@@ -153,12 +153,14 @@ def _nothing(tooltip: str, attributes: str = "") -> str:
 def _chip(
     text: str, names: list[str], tooltip: str, number: int | None = None, color: int = NONE, attributes: str = ""
 ) -> str:
-    title = f"{text}: {tooltip}" if tooltip else text
+    title, label = f"{text}: {tooltip}" if tooltip else text, html.escape(visible(text))
+    if "bv-first" in names:
+        label = f"<i>{label}</i>&#160;"  # the style centres it over all columns; the space keeps the chip's height
     small = "" if number is None else f"<sup>{number}</sup>"
     style = f" style='{underline(color)}'" if color != NONE else ""
     return (
         f"<span class='{' '.join(['bv-chip', *names])}'{style}{attributes} title='{html.escape(title, quote=True)}'>"
-        f"{html.escape(visible(text))}{small}</span>"
+        f"{label}{small}</span>"
     )
 
 
