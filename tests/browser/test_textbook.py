@@ -31,12 +31,41 @@ def test_a_beginner_answers_and_goes_on_to_the_next_chapter(server: str, visit: 
     expect(page.locator("[class*='st-key-claim_open_']")).to_have_count(len(BELIEVED))
     expect(page.locator(".bv-verdict")).to_have_count(0)
     page.locator(f".st-key-claim_open_{number}").get_by_role("button", name="False").click()
-    line = page.locator(f".st-key-claim_fails_{number}")
+    line = page.locator(f".st-key-claim_said_right_{number}")
     expect(line).to_contain_text("You said “False”, and the numbers agree.")
     expect(line.locator(".bv-verdict")).to_contain_text("False")
     page.get_by_role("link", name=f"Next chapter: {title}").click()
     expect(page).to_have_url(re.compile(f"chapter={chapter}"))
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+
+
+def test_two_open_statements_of_a_row_end_level_and_an_answer_pushes_no_other_down(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook")
+    pairs = page.locator("[class*='st-key-textbook_pair_']")
+    for pair in pairs.all():
+        cards = [card.bounding_box() for card in pair.locator("[class*='st-key-claim_open_']").all()]
+        buttons = [button.bounding_box() for button in pair.get_by_role("button", name="True", exact=True).all()]
+        for one, other in (cards, buttons):
+            assert one is not None
+            assert other is not None
+            assert one["x"] < other["x"]
+            assert (one["y"], one["height"]) == (other["y"], other["height"])
+    other = pairs.first.get_by_role("button", name="True", exact=True).last
+    before = other.bounding_box()
+    pairs.first.get_by_role("button", name="True", exact=True).first.click()
+    expect(pairs.first.locator(".bv-outcome")).to_be_visible()
+    settle(page)
+    after = other.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert after["y"] <= before["y"]
+
+
+def test_on_a_phone_the_statements_are_below_each_other(server: str, visit: Open) -> None:
+    page = visit(f"{server}/textbook", size=(390, 844))
+    boxes = [card.bounding_box() for card in page.locator("[class*='st-key-claim_open_']").all()]
+    assert len(boxes) == len(BELIEVED)
+    assert len({box["x"] for box in boxes if box is not None}) == 1
 
 
 def test_a_filter_a_line_and_its_link(server: str, visit: Open) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
+from itertools import groupby, zip_longest
 from typing import Literal
 
 import streamlit as st
@@ -47,18 +48,30 @@ def ask(
     """The lines as questions. ``question`` draws a line without its verdict, ``answered`` one with it, and with
     whether the visitor was right and a sentence on it. ``headed``: each chapter has its title."""
     _score([line.number for line in chosen], found)
-    chapter = ""
+    chapters = [list(lines) for _name, lines in groupby(chosen, lambda line: line.chapter)] if headed else [chosen]
     with st.container(key="textbook_questions"):
-        for line in chosen:
-            if headed and line.chapter != chapter:
-                st.subheader(_(CHAPTERS[chapter := line.chapter]), anchor=False)
-            verdict, guess = found[line.number], given().get(line.number)
-            if guess is not None:
-                answered(line, verdict, judge(verdict.word, guess), _outcome(verdict, guess))
-            else:
-                with st.container(key=f"claim_open_{line.number}", gap=None):
-                    question(line)
-                    _buttons(line)
+        for lines in chapters:
+            if headed:
+                st.subheader(_(CHAPTERS[lines[0].chapter]), anchor=False)
+            for pair in zip_longest(lines[::2], lines[1::2]):  # on a wide screen beside each other
+                with st.container(key=f"textbook_pair_{pair[0].number}"):
+                    for line in filter(None, pair):
+                        _line(line, found[line.number], question, answered)
+
+
+def _line(
+    line: Claim,
+    verdict: Verdict,
+    question: Callable[[Claim], None],
+    answered: Callable[[Claim, Verdict, Mark, str], None],
+) -> None:
+    guess = given().get(line.number)
+    if guess is not None:
+        answered(line, verdict, judge(verdict.word, guess), _outcome(verdict, guess))
+        return
+    with st.container(key=f"claim_open_{line.number}", gap=None):
+        question(line)
+        _buttons(line)
 
 
 def judge(word: Word, guess: str) -> Mark:
