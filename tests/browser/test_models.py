@@ -33,3 +33,22 @@ def test_models_are_chosen_and_the_link_restores_them(visit: Open, server: str) 
     expect(buttons).to_be_hidden()
     again.locator(".stPlotlyChart .nsewdrag").first.click()
     expect(buttons).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "rows"), [(1366, False), (390, True), (360, True)])
+def test_four_models_are_seen_without_moving_the_picture_sideways(
+    visit: Open, server: str, width: int, rows: bool
+) -> None:
+    page = visit(f"{server}/models?models=writers", size=(width, 844))
+    together, apart = (
+        page.locator(".st-key-layers .js-plotly-plot"),
+        page.locator(".st-key-layers_rows .js-plotly-plot"),
+    )
+    expect(apart if rows else together).to_be_visible()
+    expect(together if rows else apart).to_be_hidden()
+    box = page.locator("[class*='st-key-models_drawn_']")
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    page.set_viewport_size({"width": 390 if width == 1366 else 1366, "height": 844})  # a window may change its width
+    expect(together if rows else apart).to_be_visible()
+    drawn = (together if rows else apart).locator(".main-svg").first
+    assert drawn.evaluate("svg => svg.getBoundingClientRect().width") > 300

@@ -9,6 +9,7 @@ drawing: bars are as long as their layer has parameters, and blocks, all of one 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,13 +31,15 @@ SUBLAYERS = {
     "feed-forward": mark("feed-forward"),
 }
 
-
 APART = 0.1  # of the longest bar: between encoder and decoder
-CLOSE = 12  # numbers of layers above each other, at most
+CLOSE = 16  # pixels: between the numbers of two layers, at least
 ROW, HIGH = 18, 340  # pixels: of a layer, and of the deepest model, so that all is on one screen
 BAR = 0.8  # of a row
 BELOW = 1.0  # rows from the middle of the lowest bar to the block below it
 BESIDE = 0.08  # of the longest bar: between the bars and the edge of their panel
+GAP = 0.04  # of the width: between two panels
+HEAD, FOOT = 92, 14  # pixels: of the titles above panels, and of what is below all lines
+LINES, NEXT = 28, 16  # pixels: of the two lines below a block, and between two rows of panels
 LEAST = 0.01  # of the model: what is no layer and has less, such as the pooler of BERT, is not drawn
 HOLLOW = "rgba(0,0,0,0)"
 
@@ -88,11 +91,55 @@ class _Drawn:
 
 
 @dataclass(frozen=True)
-class _Scale:
-    """What all panels have in common: the parameters of the longest bar, and the number of layers of the deepest."""
+class _Axes:
+    """The axes of a panel, as plotly names them."""
 
+    x: str
+    y: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Models beside each other, and the parameters of the longest bar of all rows, which is the scale of all."""
+
+    models: Sequence[_Drawn]
     longest: int
-    deepest: int
+
+    @cached_property
+    def deepest(self) -> int:
+        """The number of layers of the deepest model."""
+        return max(len(layers) for one in self.models for layers in one.sides.values())
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Of the axis of layers, with room for the blocks below them."""
+        return -BELOW - max(map(self.high, self.models)) - 0.1, self.deepest - 0.5
+
+    @property
+    def high_in_layers(self) -> float:
+        lowest, highest = self.range
+        return highest - lowest
+
+    @property
+    def foot(self) -> int:
+        """The pixels of the lines below the blocks."""
+        return FOOT + LINES * max(len(one.blocks) for one in self.models)
+
+    @property
+    def width(self) -> float:
+        """The parameters that a picture as wide as this row has room for."""
+        spans = sum(end - start for start, end in map(self.ends, self.models))
+        return spans / (1 - GAP * (len(self.models) - 1))
+
+    def panels(self, width: float) -> Iterator[tuple[_Drawn, dict[str, Any]]]:
+        """Each model and its place in a picture with room for ``width`` parameters. What they leave is around each."""
+        around = (width - self.width) * (1 - GAP * (len(self.models) - 1)) / (2 * len(self.models))
+        left = 0.0
+        for one in self.models:
+            start, end = self.ends(one)
+            right = left + (end - start + 2 * around) / width
+            yield one, {"domain": [left, min(right, 1.0)], "range": [start - around, end + around]}
+            left = right + GAP
 
     @property
     def gutter(self) -> float:
@@ -115,11 +162,14 @@ class _Scale:
         return BAR * sum(one.blocks.values()) / self.longest
 
 
-def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None) -> go.Figure:
+def models(
+    given: Sequence[Subject | str] | str, *, dark: bool = False, height: int | None = None, beside: int | None = None
+) -> go.Figure:
     """One panel per model. A bar is a layer, and as long as it has parameters, of which each part has its share; the
     embeddings are a block below them. Equal areas stand for equally many parameters. Encoders are at the left, decoders
-    at the right. At least one model: a name of the catalogue, or ``analysis.tables.subject`` of any. Raises ModelError
-    for a name that is not known.
+    at the right. At least one model: a name of the catalogue, or ``analysis.tables.subject`` of any. ``beside``: how
+    many models at most are beside each other, for a narrow picture; by default all. Raises ModelError for a name that
+    is not known.
 
     >>> figure = bartviz.figures.models(["facebook/bart-base", "t5-base"])
     """
@@ -127,46 +177,45 @@ def models(given: Sequence[Subject | str] | str, *, dark: bool = False, height: 
     drawn = [_Drawn(subject(one) if isinstance(one, str) else one) for one in names]
     if not drawn:
         raise SettingError("Name at least one model.")
-    scale = _Scale(
-        longest=max(one.longest(side) for one in drawn for side in one.sides),
-        deepest=max(len(layers) for one in drawn for layers in one.sides.values()),
-    )
+    most = len(drawn) if beside is None else max(beside, 1)
+    longest = max(one.longest(side) for one in drawn for side in one.sides)
+    rows = [_Row(drawn[first : first + most], longest) for first in range(0, len(drawn), most)]
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"barmode": "overlay", "showlegend": False, "annotations": []}
-    gap, left = 0.04, 0.0
-    ranges = [scale.ends(one) for one in drawn]
-    room = (1 - gap * (len(drawn) - 1)) / sum(end - start for start, end in ranges)  # of a parameter, in all panels
-    for number, (one, (start, end)) in enumerate(zip(drawn, ranges, strict=True)):
-        suffix = "" if number == 0 else str(number + 1)
-        share = room * (end - start)
-        traces += [*_bars(one, f"x{suffix}", scale, dark), *_blocks(one, f"x{suffix}", scale, dark)]
-        layout[f"xaxis{suffix}"] = {
-            "domain": [left, min(left + share, 1.0)],
-            "range": [start, end],
+    highest, width = max(row.high_in_layers for row in rows), max(row.width for row in rows)
+    layer = min(ROW * max(highest, 8), HIGH) / highest  # pixels
+    inner = sum(row.high_in_layers * layer for row in rows) + sum(row.foot + NEXT + HEAD for row in rows[:-1])
+    top = inner
+    for number, row in enumerate(rows, start=1):
+        bottom = top - row.high_in_layers * layer
+        y = {"domain": [max(bottom / inner, 0.0), top / inner], "range": row.range}
+        layout[f"yaxis{number}"] = y | {
+            "title": {"text": _("layer (counted from the bottom)") if len(rows) == 1 else ""},
             "showgrid": False,
-            "showticklabels": False,
             "fixedrange": True,
-            "anchor": "y",
+            "tickvals": _numbered(row.deepest, layer),
+            "ticklabelstandoff": 5,  # on a phone the sizes of layers are close to these
         }
-        layout["annotations"] += _titles(one, f"x{suffix}", scale, dark)
-        left += share + gap
-    lowest, highest = -BELOW - max(scale.high(one) for one in drawn) - 0.1, scale.deepest - 0.5
-    layout["yaxis"] = {
-        "range": [lowest, highest],
-        "title": {"text": _("layer (counted from the bottom)")},
-        "showgrid": False,
-        "fixedrange": True,
-        "tickvals": _numbered(scale.deepest),
-    }
-    below = 14 + 28 * max(len(one.blocks) for one in drawn)
-    layout["margin"] = {"l": 8, "r": 28, "t": 92, "b": below}  # a title may be wider than the bars of one side
-    rows = min(ROW * max(highest - lowest, 8), HIGH)
-    return theme.build(traces, layout, dark=dark, height=height or 92 + below + round(rows))
+        for place, (one, x) in enumerate(row.panels(width), start=1 + most * (number - 1)):
+            axes = _Axes(f"x{place}", f"y{number}")
+            layout[f"xaxis{place}"] = x | {
+                "showgrid": False,
+                "showticklabels": False,
+                "fixedrange": True,
+                "anchor": axes.y,
+            }
+            traces += [*_bars(one, axes, row, dark), *_blocks(one, axes, row, dark)]
+            layout["annotations"] += _titles(one, axes, row, dark)
+        top = bottom - row.foot - NEXT - HEAD
+    single = any(row.models[-1].side for row in rows if row.width == width)
+    right = 28 if single else 8  # a title may be wider than the bars of one side
+    layout["margin"] = {"l": 8, "r": right, "t": HEAD, "b": rows[-1].foot}
+    return theme.build(traces, layout, dark=dark, height=height or HEAD + rows[-1].foot + round(inner))
 
 
-def _numbered(layers: int) -> list[int]:
-    """The layers that have a number: all of a few, else every third or so, and always the last."""
-    step = -(-layers // CLOSE)
+def _numbered(layers: int, high: float) -> list[int]:
+    """The layers, each ``high`` pixels, that have a number: all that have room for one, and always the last."""
+    step = math.ceil(CLOSE / high)
     return [*range(0, layers - step, step), layers - 1]
 
 
@@ -174,10 +223,10 @@ def _hover(one: _Drawn) -> str:
     return f"%{{customdata}}<extra>{theme.escape(_brief(one.model.name))}</extra>"
 
 
-def _bars(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[str, Any]]:
+def _bars(one: _Drawn, axes: _Axes, row: _Row, dark: bool) -> Iterator[dict[str, Any]]:
     """The layers; those without parameters of their own are hollow."""
     for side, layers in one.sides.items():
-        start = scale.gutter if side == "decoder" else -scale.gutter - one.longest(side)
+        start = row.gutter if side == "decoder" else -row.gutter - one.longest(side)
         base = [start] * len(layers)
         for name, label in SUBLAYERS.items():
             counts = [layer[name] for layer in layers]
@@ -191,8 +240,8 @@ def _bars(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[st
                 "x": counts,
                 "base": base,
                 "width": BAR,
-                "xaxis": axis,
-                "yaxis": "y",
+                "xaxis": axes.x,
+                "yaxis": axes.y,
                 "marker": {
                     "color": [color if own else HOLLOW for own in one.own[side]],
                     "line": {"width": 1, "color": theme.kind_color(_kind(side, name), dark)},
@@ -206,12 +255,12 @@ def _bars(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[st
             base = [begun + count for begun, count in zip(base, counts, strict=True)]
 
 
-def _blocks(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[str, Any]]:
+def _blocks(one: _Drawn, axes: _Axes, row: _Row, dark: bool) -> Iterator[dict[str, Any]]:
     """The block below the layers: embeddings, and an output layer that is not the embeddings."""
-    high, colors = scale.high(one), theme.palette(dark)
-    start, whole = scale.middle(one) - scale.longest / 2, sum(one.blocks.values())
+    high, colors = row.high(one), theme.palette(dark)
+    start, whole = row.middle(one) - row.longest / 2, sum(one.blocks.values())
     for name, count in one.blocks.items():
-        length = scale.longest * count / whole
+        length = row.longest * count / whole
         yield {
             "type": "bar",
             "orientation": "h",
@@ -219,8 +268,8 @@ def _blocks(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[
             "x": [length],
             "base": [start],
             "width": high,
-            "xaxis": axis,
-            "yaxis": "y",
+            "xaxis": axes.x,
+            "yaxis": axes.y,
             "marker": {
                 "color": colors.line if name == "embeddings" else colors.masked,
                 "line": {"width": 1, "color": colors.line},
@@ -256,7 +305,7 @@ def _kind(side: str, name: str) -> Kind:
     return "cross" if name == "cross-attention" else "encoder" if side == "encoder" else "decoder"
 
 
-def _titles(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[str, Any]]:
+def _titles(one: _Drawn, axes: _Axes, row: _Row, dark: bool) -> Iterator[dict[str, Any]]:
     """Above the deepest model's bars, in one line for all, the family, name and size; above each side its name and the
     size of its layers; below the block what it is."""
     total = parameter_totals.total(one.model.rows)
@@ -269,8 +318,8 @@ def _titles(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[
     yield _note(
         f"<b>{theme.escape(one.model.sizes.family.title)}</b>"
         f"{small}{theme.escape(_brief(one.model.name))}</span>{small}{said}</span>",
-        axis,
-        (scale.middle(one), scale.deepest - 1 + BAR / 2),
+        axes,
+        (row.middle(one), row.deepest - 1 + BAR / 2),
         yshift=36,
         font={"size": 14},
     )
@@ -281,10 +330,10 @@ def _titles(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[
     anchors = {"encoder": "right", "decoder": "left"}  # of two sides: the names stay apart however narrow the panel is
     for side, layers in one.sides.items():
         anchor = "center" if one.side else anchors[side]
-        x = scale.middle(one) if one.side else scale.gutter * (-1 if side == "encoder" else 1)
+        x = row.middle(one) if one.side else row.gutter * (-1 if side == "encoder" else 1)
         yield _note(
             f"{names[side]}<br>{_each(layers, one.own[side])}",
-            axis,
+            axes,
             (x, len(layers) - 1 + BAR / 2),
             xanchor=anchor,
             align=anchor,
@@ -292,14 +341,22 @@ def _titles(one: _Drawn, axis: str, scale: _Scale, dark: bool) -> Iterator[dict[
         )
     lines = [f"{matrix_titles.title(name)}<br>{_millions(count)}" for name, count in one.blocks.items()]
     if lines:
-        place = scale.middle(one), -BELOW - scale.high(one)
-        yield _note("<br>".join(lines), axis, place, yanchor="top", font=faint)
+        place = row.middle(one), -BELOW - row.high(one)
+        yield _note("<br>".join(lines), axes, place, yanchor="top", font=faint)
 
 
-def _note(text: str, axis: str, place: tuple[float, float], **more: Any) -> dict[str, Any]:
+def _note(text: str, axes: _Axes, place: tuple[float, float], **more: Any) -> dict[str, Any]:
     """A text above a place of a panel, in its middle."""
     x, y = place
-    where = {"x": x, "y": y, "xref": axis, "yref": "y", "xanchor": "center", "yanchor": "bottom", "align": "center"}
+    where = {
+        "x": x,
+        "y": y,
+        "xref": axes.x,
+        "yref": axes.y,
+        "xanchor": "center",
+        "yanchor": "bottom",
+        "align": "center",
+    }
     return {"text": text, "showarrow": False, **where, **more}
 
 

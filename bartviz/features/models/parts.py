@@ -66,14 +66,16 @@ def _subject(name: str) -> Subject:
 
 
 def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
-    """The drawing of the models and its legend; on a narrow screen it scrolls sideways."""
+    """The drawing of the models and its legend; where they have no room beside each other, two and two."""
     st.html(_STYLE)
     alt = _(
         "The parameters of each model as areas: its layers as bars, encoder left, decoder right, its embeddings below"
     )
     sides = sum(len(one.stacks) for one in subjects)
-    with show.sideways(f"models_wide_{len(subjects)}_{sides}"):
+    with show.sideways(f"models_drawn_{len(subjects)}_{sides}"), st.container(key="models_pictures"):
         show.figure(drawn, key="layers", alt=alt)
+        if len(subjects) > 2:
+            show.figure(partial(drawn, beside=2), key="layers_rows", alt=alt, name="layers")
     entries = {_(SUBLAYERS[part]): colors for part, colors in legend(subjects, dark=page.dark()).items()}
     show.legend(entries, label=_("Parts of a layer"))
     show.note(f"{_(BAR)} {_(SHARED)}" if hollow(subjects) else _(BAR))

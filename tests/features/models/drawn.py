@@ -14,4 +14,4 @@ TEXTS = (
 )
 
 # The key of each chart of the page -> the function of bartviz.figures that draws it.
-CHARTS = {"layers": "models"}
+CHARTS = {"layers": "models", "layers_rows": "models"}

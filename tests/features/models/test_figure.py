@@ -11,7 +11,7 @@ import pytest
 from bartviz import figures
 from bartviz.analysis import parameter_totals
 from bartviz.errors import ModelError, SettingError
-from bartviz.features.models.figure import APART, BAR, HOLLOW, hollow, legend, models
+from bartviz.features.models.figure import APART, BAR, HOLLOW, NEXT, hollow, legend, models
 from bartviz.features.models.numbers_model_table import subject
 
 ENCODER, DECODER = 7_087_872, 9_451_776  # parameters of a layer of BART base
@@ -52,6 +52,40 @@ def test_equal_areas_stand_for_equally_many_parameters() -> None:
         areas[trace.xaxis] += sum(trace.x) * trace.width / BAR
     totals = [parameter_totals.total(one.rows) for one in subjects]
     assert list(areas.values()) == pytest.approx(totals, rel=1e-3)
+
+
+FOUR = ("bert-base-uncased", "bert-large-uncased", "facebook/bart-base", "google/pegasus-xsum")
+
+
+def test_two_and_two_models_have_one_scale_in_both_directions() -> None:
+    figure = models(FOUR, beside=2)
+    assert [axis.anchor for axis in figure.select_xaxes()] == ["y", "y", "y2", "y2"]
+    assert {(trace.xaxis, trace.yaxis) for trace in figure.data} == {
+        ("x", "y"),
+        ("x2", "y"),
+        ("x3", "y2"),
+        ("x4", "y2"),
+    }
+    for axes in (list(figure.select_xaxes()), list(figure.select_yaxes())):
+        scales = [(axis.domain[1] - axis.domain[0]) / (axis.range[1] - axis.range[0]) for axis in axes]
+        assert scales == pytest.approx([scales[0]] * len(axes))
+    assert figure.layout.xaxis.domain[0] == figure.layout.xaxis3.domain[0] == 0
+    assert figure.layout.xaxis2.domain[1] == figure.layout.xaxis4.domain[1] == pytest.approx(1)
+
+
+def test_rows_of_models_keep_room_for_what_is_written_between_them() -> None:
+    figure = models(FOUR, beside=2)
+    margin, above, below = figure.layout.margin, figure.layout.yaxis.domain, figure.layout.yaxis2.domain
+    inner = figure.layout.height - margin.t - margin.b
+    assert (above[1], below[0]) == (1, pytest.approx(0))
+    assert (above[0] - below[1]) * inner == pytest.approx(margin.t + margin.b + NEXT, abs=1)
+    titles = [note for note in figure.layout.annotations if note.text.startswith("<b>")]
+    assert [(note.y, note.yref) for note in titles] == [(23 + BAR / 2, "y")] * 2 + [(15 + BAR / 2, "y2")] * 2
+    assert {note.yref for note in figure.layout.annotations if note.xref == "x4"} == {"y2"}
+
+
+def test_as_many_models_as_there_are_beside_each_other_make_one_row() -> None:
+    assert models(FOUR, beside=4) == models(FOUR)
 
 
 def test_an_output_layer_of_its_own_is_a_part_of_the_block_and_a_pooler_is_not() -> None:
