@@ -279,30 +279,31 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
     """The texts where the head does most and least, about its mean, and some drawn at random, as far as ``shown``; each
     opens as a record on the page of heads, if the server has the model."""
     rows = cached(partial(_examples, chosen))
+    given = any(isinstance(row["target"], str) and row["target"] for which in shown for row in rows[which])
     columns = [*st.columns(2), *st.columns(2)] if len(shown) > 2 else [st.container() for _which in shown]
     for column, which in zip(columns, shown, strict=True):
         with column, st.container(key=f"corpus_{which}"):
             st.subheader(_(EXAMPLES[which]), anchor=False)
-            if which == shown[0] and chosen.measure in head_names.NAMES:
-                show.note(_share_of(chosen))
+            if which == shown[0] and (said := _about_examples(chosen, given)):
+                show.note(said)
             for row in rows[which]:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
-    if any(isinstance(row["target"], str) and row["target"] for which in shown for row in rows[which]):
-        show.note(
-            _(
-                "After “→”: the text that came with it in the collection. The model did not write it, but was led "
-                "through it word by word."
-            )
-        )
     if not _runs(chosen):
         model = chosen.of.description["model"]["name"]
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))
 
 
-def _share_of(chosen: Chosen) -> str:
-    """What the values of the examples are a share of."""
-    title = measure_of(chosen.measure).title
-    return _("Share of the attention of {head} that counts as “{measure}”", head=chosen.name, measure=title)
+def _about_examples(chosen: Chosen, given: bool) -> str:
+    """What the values of the examples are a share of, and whose the outputs beside the texts are, if they were
+    ``given``."""
+    title, said = measure_of(chosen.measure).title, []
+    if chosen.measure in head_names.NAMES:
+        said.append(_("Share of the attention of {head} that counts as “{measure}”.", head=chosen.name, measure=title))
+    if given:
+        said.append(
+            _("The line after “→” is from the collection: the model was given it word by word, and did not write it.")
+        )
+    return " ".join(said)
 
 
 def _examples(chosen: Chosen) -> dict[str, list[dict[Any, Any]]]:

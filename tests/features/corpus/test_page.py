@@ -108,6 +108,12 @@ def test_a_link_chooses_the_atlas_the_measure_and_the_head(app: App) -> None:
     examples = shipped.atlas("bert-tiny-en").examples.query("layer == 2 and head == 3 and measure == 'next'")
     assert len(examples) == 12
     assert all(html.escape(text) in words(page) for text in examples["text"])
+    assert "→" not in words(page)
+
+
+def test_whose_the_second_lines_are_is_said_above_the_examples(app: App) -> None:
+    said = words(app("corpus", record=None))
+    assert said.index("The line after “→” is from the collection") < said.index("<span class='bv-written'>→")
 
 
 def test_an_example_is_run_with_its_model_and_its_output(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
