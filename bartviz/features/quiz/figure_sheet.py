@@ -19,6 +19,7 @@ from bartviz.drawing import colors
 from bartviz.drawing.colors import underline
 from bartviz.features.quiz.question import LETTERS, READ_SO, Grid, Option, Question, Touch
 from bartviz.language import _, current
+from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 
 if TYPE_CHECKING:
@@ -167,21 +168,26 @@ def _ribbons(question: Question, places: _Places) -> str:
     """Two lines of words and a ribbon for every weight that the start page draws; each word has room for its letters.
 
     A word that was found keeps its ribbons, and the others grow pale; colours that pair the words come only then, since
-    they would answer. Ribbons are cut out by CSS, because Streamlit
-    takes drawings out of HTML.
+    they would answer, and so do hidden ribbons. All are cut out by CSS, because Streamlit takes drawings out of HTML.
     """
     grid, touch = question.grids[0], question.touch
     found = [int(place) for place, mark in places.marks.items() if mark == "right"]
     down = touch is not None and touch.what == "row"  # the answer is a word below
     above, below = (_middles(line) for line in (grid.columns, grid.rows))
     row_colors, column_colors = grid.colors if found else ((), ())
+    hidden = question.marked if question.hidden and places.on_screen and not found else None
+    shown = [
+        (t, s, weight)
+        for t, weights in enumerate(grid.cells)
+        for s, weight in enumerate(weights)
+        if weight is not None and weight >= FAINTEST and t != hidden
+    ]
     drawn = "".join(
         f"<i{' class=bv-pale' if found and (t if down else s) not in found else ''} "
         f"style='clip-path:polygon({_outline(above[s], below[t], weight * WIDEST)})'></i>"
-        for t, weights in enumerate(grid.cells)
-        for s, weight in enumerate(weights)
-        if weight is not None and weight >= FAINTEST
+        for t, s, weight in shown
     )
+    said = html.escape(" ".join(_widest(grid, shown)), quote=True)
     lines = [
         "".join(
             f"<span style='flex:{len(label) + APART} 1 0'{places.area(what, str(at))}>"
@@ -194,9 +200,26 @@ def _ribbons(question: Question, places: _Places) -> str:
         )
     ]
     return (
-        f"<div class='bv-ribbons bv-{grid.kind}'><p>{lines[0]}</p><div aria-hidden='true'>{drawn}</div>"
+        f"<div class='bv-ribbons bv-{grid.kind}'><p>{lines[0]}</p><div role='img' aria-label='{said}'>{drawn}</div>"
         f"<p>{lines[1]}</p></div>"
     )
+
+
+def _widest(grid: Grid, shown: Sequence[tuple[int, int, float]]) -> list[str]:
+    """What a picture shows, for those who do not see it: where the widest ribbon of each word below goes."""
+    widest: dict[int, tuple[int, float]] = {}
+    for t, s, weight in shown:
+        if t not in widest or weight > widest[t][1]:
+            widest[t] = s, weight
+    return [
+        _(
+            "The widest ribbon of {low} goes up to {high}, with {share} of the attention.",
+            low=f"“{grid.rows[t]}”",
+            high=f"“{grid.columns[s]}”",
+            share=percent(weight),
+        )
+        for t, (s, weight) in widest.items()
+    ]
 
 
 def _outline(high: float, low: float, half: float) -> str:

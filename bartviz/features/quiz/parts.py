@@ -30,6 +30,7 @@ SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"
 _QUIZ, _TOUCHED, _CLASS = "_quiz", "quiz_touched", "quiz_class"
 _TOUCH = unseen("quiz_touch", Path(__file__).with_name("touch.js"))
 WORDS_ALONE = mark("The tokens in their order. There is no map here: it would show the answer.")
+HIDDEN = mark("The ribbons of the framed word come with the answer. What do the others suggest?")
 TOUCH = {
     "row": mark("Touch the row."),
     "column": mark("Touch the column."),
@@ -240,7 +241,8 @@ def _how(question: Question) -> str:
         return ""
     touch = html.escape(_(TOUCH["ribbon" if _has_ribbons(question) else question.touch.what]))
     keys = html.escape(_("Or use Tab, the arrow keys and Enter."))
-    return f"<p class='bv-do'>{touch} <span class='bv-keys'>{keys}</span></p>"
+    hidden = html.escape(_(HIDDEN)) + " " if question.hidden else ""
+    return f"<p class='bv-do'>{hidden}{touch} <span class='bv-keys'>{keys}</span></p>"
 
 
 def _picture(quiz: Quiz, question: Question) -> None:

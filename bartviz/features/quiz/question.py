@@ -96,7 +96,8 @@ class Question:
     ``prompt``, ``why`` and the texts of options are messages (``language.later``), which ``_`` translates to the
     current language. ``page`` and ``query`` show the answer; ``about`` names the subject, for programs. ``line`` are
     the words of a text, of which ``marked`` is the one that is spoken of (with ribbons: of the line that is not
-    touched); ``touch`` is None where the options are not parts of the picture.
+    touched); ``touch`` is None where the options are not parts of the picture. ``hidden``: on a screen the ribbons of
+    ``marked`` come with the answer, which the others suggest.
     """
 
     kind: str
@@ -111,6 +112,7 @@ class Question:
     line: tuple[str, ...] = ()
     marked: int | None = None
     touch: Touch | None = None
+    hidden: bool = False
 
     @property
     def right(self) -> Option:

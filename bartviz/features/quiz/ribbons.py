@@ -70,6 +70,7 @@ def _ask(material: Material, random: Generator, subject: Subject, *, back: bool)
     lines = tuple(map(told_apart, lines))
     low, high, weights = f"“{found.below[t].text}”", f"“{found.above[s].text}”", found.weights[np.ix_(below, above)]
     rows, columns = word_colors.of(material.record).sides(kind)
+    partners = kind == "cross" and rows[found.below[t].start] == columns[found.above[s].start] != word_colors.NONE
     grid = Grid(
         lines[1],
         lines[0],
@@ -117,6 +118,7 @@ def _ask(material: Material, random: Generator, subject: Subject, *, back: bool)
         {"kind": kind, "row": row, "column": found.above[s].start},
         marked=above.index(s) if back else below.index(t),
         touch=Touch("row" if back else "column", tuple(range(len(options))), tuple(paper)),
+        hidden=partners and not back and len(below) > 2,  # its meaning and the other words tell it
     )
 
 

@@ -540,11 +540,38 @@ def test_a_round_of_a_beginner_begins_with_the_picture_and_the_words_of_the_star
         first, second = questions(record, seed, 4)[:2]
         assert (first.kind, second.kind) == OPENING
         assert _(first.prompt).startswith("Before the model wrote")
-        drawn = figure_sheet.picture(first, {})
-        assert drawn.count("clip-path") == len(start.ribbons(record).edges()) - outside(record)
+        drawn, answered = figure_sheet.picture(first, {}), figure_sheet.picture(first, {str(first.answer): "right"})
+        assert answered.count("clip-path") == len(start.ribbons(record).edges()) - outside(record)
         assert drawn.count("<button") == len(first.options)
         assert "bv-pale" not in drawn
-        assert "bv-pale" in figure_sheet.picture(first, {str(first.answer): "right"})
+        assert "bv-pale" in answered
+
+
+def test_the_ribbons_of_a_translated_word_come_with_the_answer() -> None:
+    record = open_record(next(file for file in SHIPPED if file.stem == "start"))
+    (first,) = (one for one in questions(record, 7, 1) if one.kind == "ribbon")
+    assert first.hidden
+    assert first.marked is not None
+    asked, wrong = first.grids[0].rows[first.marked], next(at for at in range(9) if at != first.answer)
+    told = f"The widest ribbon of “{asked}” goes up to {first.right.text}"
+    own = sum(weight is not None and weight >= start.FAINTEST for weight in first.grids[0].cells[first.marked])
+    whole = figure_sheet.picture(first, {str(first.answer): "right"})
+    for marks in ({}, {str(wrong): "wrong"}):
+        drawn = figure_sheet.picture(first, marks)
+        assert drawn.count("clip-path") == whole.count("clip-path") - own < whole.count("clip-path")
+        assert told not in drawn
+        assert "The widest ribbon of" in drawn  # of the others
+    assert told in whole
+    assert told in figure_sheet.picture(first.on_paper)  # where none can come later
+    back = next(one for one in questions(record, 7, 2) if one.kind == "ribbon_back")
+    assert figure_sheet.picture(back, {}).count("clip-path") == whole.count("clip-path")
+
+
+def test_ribbons_that_follow_no_translation_are_not_hidden() -> None:
+    for file in SHIPPED:
+        for question in questions(open_record(file), 7, 6, kinds=OPENING):
+            assert question.about["kind"] == "cross" or not question.hidden
+            assert question.kind == "ribbon" or not question.hidden
 
 
 def outside(record: Record) -> int:
