@@ -49,21 +49,24 @@ def verdict(chosen: Chosen) -> str:
     said = _verdict(contrast, distance.mismatch(a, b), words=chosen.words)
     if expert or contrast is None or not contrast.mean > 0:
         return said
-    if shift := _shift(contrast):
+    if shift := _shift(a, b, contrast):
         return f"{shift} {_('Touch a row to see it in both.')}"
     furthest = distance.paired(a.query_labels, b.query_labels)[contrast.furthest]
     return f"{said} {_('They differ most in the row “{row}”. Touch a row to see it in both.', row=furthest)}"
 
 
-def _shift(contrast: distance.Contrast) -> str:
-    """Where one of them looks in most rows where the other one looked a row before; else empty."""
-    for count, message in (
+def _shift(a: View, b: View, contrast: distance.Contrast) -> str:
+    """Where one of them looks in most rows where the other one looked a row before, and the few rows that do not fit;
+    else empty."""
+    for count, message, first, second in (
         (
             contrast.late,
             mark(
                 "Head B is one word behind: in {count} of {rows} rows (special tokens aside) it looks where head A "
                 "looked one row earlier."
             ),
+            a,
+            b,
         ),
         (
             contrast.early,
@@ -71,10 +74,26 @@ def _shift(contrast: distance.Contrast) -> str:
                 "Head A is one word behind: in {count} of {rows} rows (special tokens aside) it looks where head B "
                 "looked one row earlier."
             ),
+            b,
+            a,
         ),
     ):
         if 2 * count > contrast.following and count > contrast.alike:
-            return _(message, count=count, rows=contrast.following)
+            said = _(message, count=count, rows=contrast.following)
+            return f"{said} {_unfit(first, second)}".strip()
+    return ""
+
+
+def _unfit(first: View, second: View) -> str:
+    """One or two rows in which the second head does not look where the first one looked a row before, by name."""
+    rows = (first.has_choice & second.has_choice & ~first.query_special)[1:]
+    moved = first.weights.argmax(axis=1)[:-1] != second.weights.argmax(axis=1)[1:]
+    names = distance.paired(first.query_labels, second.query_labels)
+    match [names[t + 1] for t in np.flatnonzero(rows & moved)]:
+        case [one]:
+            return _("Only the row “{row}” does not fit.", row=one)
+        case [one, other]:
+            return _("Only the rows “{row}” and “{other}” do not fit.", row=one, other=other)
     return ""
 
 

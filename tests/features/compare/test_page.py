@@ -128,6 +128,8 @@ def test_a_beginner_reads_that_one_head_looks_where_the_other_looked_a_row_above
     plainly = "(special tokens aside) it looks where head A looked one row earlier."
     assert f"Head B is one word behind: in {late} of {len(counted)} rows {plainly}" in said
     assert "look most at" not in said.split(plainly)[0]  # one thing is said of the two
+    (unfit,) = (a.query_labels[t] for t in counted if second[t] != first[t - 1])
+    assert f"{plainly} Only the row “{unfit}” does not fit. Touch a row" in said
 
 
 def test_a_beginner_reads_what_two_heads_do_in_the_words_of_their_pickers() -> None:

@@ -4,6 +4,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
+import pytest
+
+from bartviz.analysis.head_view import View
 from bartviz.features.compare import parts_two_heads
 from bartviz.features.compare.parts import Chosen
 from bartviz.features.compare.parts_pins import Pin
@@ -51,3 +55,27 @@ def test_a_word_keeps_its_colour_beside_another_text() -> None:
     chosen = SimpleNamespace(a=one, b=two)
     assert parts_two_heads._colors(cast("Chosen", chosen), one)[0] == (-1, 0, 1, -1)
     assert parts_two_heads._colors(cast("Chosen", chosen), two)[0] == (-1, 1, -1, -1)
+
+
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ("01234", ""),
+        ("0123x", "Only the row “e” does not fit."),
+        ("xx234", ""),  # “b” is a special token, and nothing is before “a”
+        ("0xx34", "Only the row “c” does not fit."),
+        ("01x3x", "Only the rows “c” and “e” do not fit."),
+        ("01xxx", ""),
+    ],
+)
+def test_the_one_or_two_rows_that_do_not_fit_are_named(second: str, said: str) -> None:
+    def view(columns: str) -> View:
+        found = SimpleNamespace(
+            weights=np.eye(7)[[6 if column == "x" else int(column) for column in columns]],
+            has_choice=np.ones(5, bool),
+            query_special=np.array([False, True, False, False, False]),
+            query_labels=tuple("abcde"),
+        )
+        return cast("View", found)
+
+    assert parts_two_heads._unfit(view("12345"), view(second)) == said
