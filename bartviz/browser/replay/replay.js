@@ -14,10 +14,14 @@ const [QUICK, SLOW] = [900, 2000], // milliseconds of a moment; for who wants li
   OTHERS = 3, // curves below those of the heads
   KEYS = ["first", "second", "third"], // of those curves, and how they are dashed
   DASHES = [[], [5, 4], [2, 3]],
+  THIN = 0.8, // how much of the colour the other heads' curves have: at least 3:1 on either ground
   DEFAULT = { cross: "alignment", encoder: "previous", decoder: "previous" };
 
 const whole = (number) => Math.round(number).toLocaleString("en"),
   inPercent = (share) => `${Math.round(100 * share)}%`;
+
+/** The colour of the curves of the other heads. */
+const thinOn = ({ ground }, strong) => css(mixed(strong, ground, THIN));
 
 class Replayed {
   /** @type {any} */
@@ -272,6 +276,7 @@ class Replayed {
     const strong = strongOf(theme, colors);
     if (this.root.style.getPropertyValue("--curve") !== strong) {
       this.root.style.setProperty("--curve", strong);
+      this.root.style.setProperty("--thin", thinOn(theme, strong));
       this.root.style.setProperty("--ramp", across(colors));
     }
     this.map(theme, kind, colors, size);
@@ -387,7 +392,7 @@ class Replayed {
       context.fill();
     };
     const means = (line) => seen(line).map(([mean], one) => [steps[one], mean]);
-    const thin = css(mixed(strong, theme.ground, 0.6));
+    const thin = thinOn(theme, strong);
     this.lines.forEach((line, one) => one === this.head || stroke(means(line), share, thin, 1));
     if (pointed) stroke(means(pointed), share, strong, 2);
     stroke(means(chosen), share, strong, 3);
