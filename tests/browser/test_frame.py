@@ -182,12 +182,12 @@ def test_the_sentence_of_a_page_is_as_far_from_the_strip_everywhere(visit: Open,
         page.goto(f"{shipped}/{word}")
         settle(page)
         strip = page.locator(".st-key-text_to_word").bounding_box()
-        lead = page.locator(".bv-lead").first.bounding_box()
+        lead = page.locator(".bv-lead, .bv-do").first.bounding_box()  # on Decoding it is what to do
         assert strip is not None
         assert lead is not None
         gaps[word] = lead["y"] - strip["y"] - strip["height"]
     assert max(gaps.values()) - min(gaps.values()) < 3, gaps
-    assert min(gaps.values()) > 10, gaps
+    assert min(gaps.values()) > 5, gaps
 
 
 def test_a_task_that_is_begun_leaves_the_focus_where_its_answer_comes(visit: Open, shipped: str) -> None:
