@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bartviz.analysis.thumbnails import MASKED, thumbnails
 from bartviz.features.map.numbers import Box, Column, Stack
-from bartviz.language import _, plural
+from bartviz.language import _, mark, plural
 from bartviz.language.percentages import fine, tenths
 from bartviz.record.attention import Kind
 from bartviz.record.record import Record
@@ -56,11 +56,10 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             shape = _("mean of the heads") if plain else _attention_shape(record, box.kind)
             return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
-            shape = _(
-                "{vocabulary:,} scores for the token after “{token}”",
-                vocabulary=record.model.vocabulary,
-                token=tokens.labels[step.row],
-            )
+            message = mark("{vocabulary:,} scores for the token after “{token}”")
+            if plain:
+                message = mark("the likeliest of {vocabulary:,} tokens after “{token}”")
+            shape = _(message, vocabulary=record.model.vocabulary, token=tokens.labels[step.row])
             return Tensor(shape, bars=_with_rest(_likeliest(step, plain=plain), record.model.vocabulary))
         case "word":
             return Tensor(tokens=() if step is None else (step.chosen.label,))
