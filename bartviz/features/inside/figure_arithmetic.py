@@ -16,6 +16,7 @@ BAND = 24  # pixels of the query's or the output's numbers
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 4}  # pixels around all panels
 TOP = 0.012  # of the figure's height, between a panel and its caption
 GAP, WIDE_GAP = 0.026, 0.05  # of the figure's width, between all panels or those of one part
+_ROOT = "<span style='letter-spacing:-0.24em'>√</span>"  # its bar reaches over what follows
 TEXT = 0.75  # of the span of the bars: room for the numbers at an end
 PARTS = (("keys", "products"), ("scaled", "bias", "score", "weight"), ("values",))  # the row in three figures
 
@@ -144,7 +145,7 @@ class Frame:
         """The part of the formula above each panel."""
         one, dark = self.one, self.dark
         total, weight, result = _("row sum"), _("weight"), _("output")
-        scaled = total if one.scale == 1 else f"{total} {one.factor}"
+        scaled = total if one.scale == 1 else f"{total} {one.factor.replace('√', _ROOT)}"
         score = "= <b>" + _("score") + "</b>"
         said = {
             "keys": _("{k} of each key", k=_letter("k", KEY, dark)),
@@ -156,7 +157,9 @@ class Frame:
             "values": _("weight × {v}", v=_letter("v", VALUE, dark)),
         }
         if self.plain:
-            said["keys"] = _("{k} (keys): the labels", k=_letter("k", KEY, dark))
+            said["keys"] = _(
+                "{k} (keys): the labels,<br>{count} numbers each", k=_letter("k", KEY, dark), count=one.width
+            )
             said["products"] = _("q × k:<br>number by number")
             said["scaled"] = scaled
             fit = _("{score}: the fit", score="<b>" + _("score") + "</b>")

@@ -14,8 +14,8 @@ from bartviz.record.attention import Head
 
 LIBRARY = mark(
     "As in a library, a word’s question (query, q) is compared with each label (key, k): the better the fit, the more "
-    "of the contents (value, v) the word takes. In the picture, coloured is positive and grey negative; softmax turns "
-    "scores into shares that add up to 100%."
+    "of the contents (value, v) the word takes. In the picture, each stripe is a number: "
+    "coloured if positive, grey if negative; softmax turns scores into shares that add up to 100%."
 )
 
 
@@ -31,7 +31,7 @@ def main() -> None:
     plain = not levels.at_least("intermediate")
     if plain and not page_hooks.current().leads():
         with st.container(key="inside_colours"):  # on a phone, where the paragraph follows the picture
-            show.note(_("Coloured is positive, grey negative."))
+            show.note(_("Each stripe is a number: coloured if positive, grey if negative."))
         with show.place("inside_library"):
             show.what_to_do(_(LIBRARY))
     picked = parts.choose(record)

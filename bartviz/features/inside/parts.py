@@ -157,7 +157,11 @@ def row(record: Record, chosen: Chosen) -> None:
                 )
     notes = [_("Touch or point at a cell for its numbers; touch a weight to see how its score is computed.")]
     if not plain:  # a beginner is told above the picture
-        notes = [_("Coloured is positive, grey negative."), *notes, _("The numbers next to the bars are rounded.")]
+        notes = [
+            _("Each stripe is a number: coloured if positive, grey if negative."),
+            *notes,
+            _("The numbers next to the bars are rounded."),
+        ]
     if shown.rest:
         notes.append(_("{count:,} of {all:,} keys are summed in one row.", count=shown.rest, all=len(chosen.one.keys)))
     show.note(" ".join(notes))
