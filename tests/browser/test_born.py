@@ -13,7 +13,7 @@ from tests.browser.conftest import Open
 from tests.features.born.trained import replayed
 
 pytest.importorskip("bartviz.features.born")
-UNLEARNED = "It should turn “abcdefg” into “gfedcba”. Nothing is learned yet: its numbers are random."
+UNLEARNED = "It should turn “abcdefg” into “gfedcba”. Nothing has been learned yet: its numbers are random."
 PATIENCE = 120_000  # milliseconds: a busy machine learns slowly
 STEPPED = """async (slider) => {
     let fastest = Infinity;
@@ -90,7 +90,12 @@ def test_a_training_starts_stops_goes_on_and_begins_again(visit: Open, shipped: 
 def test_each_picture_of_the_course_has_a_title_and_its_own_legend(visit: Open, shipped: str) -> None:
     page = visit(f"{shipped}/born?width=16")
     shares, loss = page.locator(".training .shares"), page.locator(".training .loss")
-    for said in ("How much is right", "texts right", "each head's weight on the right place", "Head 1 of layer 0"):
+    for said in (
+        "How much it gets right",
+        "texts it gets right",
+        "each head's weight in the right place",
+        "Head 1 of layer 0",
+    ):
         expect(shares.locator("figcaption")).to_contain_text(said)
     expect(loss.locator("figcaption")).to_have_text("Training loss (0: sure of the right answer)")
     for part in (shares, loss):

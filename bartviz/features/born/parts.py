@@ -29,7 +29,7 @@ WORDS: Mapping[str, str] = {
     "start": mark("Start training"),
     "stop": mark("Stop"),
     "go": mark("Go on"),
-    "before": mark("It should turn “{text}” into “{answer}”. Nothing is learned yet: its numbers are random."),
+    "before": mark("It should turn “{text}” into “{answer}”. Nothing has been learned yet: its numbers are random."),
     "comes": mark("Its learning curves will appear here."),
     "now": mark("Step {step}: {own} of {all} texts that it has never seen are right."),
     "both": mark(
@@ -40,7 +40,7 @@ WORDS: Mapping[str, str] = {
     "learnt": mark("Learned."),
     "broken": mark("Your browser could not start the training: it needs web workers. Another browser will have them."),
     "head": mark("Head {head} of layer {layer}"),
-    "share": mark("{share} on the right place"),
+    "share": mark("{share} in the right place"),
     "map": mark(
         "Cross-attention of head {head} of layer {layer}: a row for each letter or word that it should write, "
         "a column for each that it reads"
@@ -48,11 +48,11 @@ WORDS: Mapping[str, str] = {
     "rows": mark("writes ↓"),
     "columns": mark("reads →"),
     "against": mark("{what}, against the step."),
-    "shares": mark("How much is right"),
+    "shares": mark("How much it gets right"),
     "axis": mark("steps"),
-    "own": mark("texts right"),
+    "own": mark("texts it gets right"),
     "told": mark("right if told"),
-    "weight": mark("each head's weight on the right place"),
+    "weight": mark("each head's weight in the right place"),
     "loss": mark("Training loss (0: sure of the right answer)"),
     "guess": mark("Guess first: which cells will stand out?"),
     "same": mark("a line from top left to bottom right"),

@@ -142,7 +142,7 @@ def _among(chosen: Chosen, mean: float) -> str:
     means = rows.loc[(rows["kind"] == chosen.head.kind) & (rows["measure"] == chosen.measure), "mean"].dropna()
     more, heads, kind = int((means > mean).sum()), len(means), sentence_words.before_noun(chosen.head.kind)
     if not more:
-        return _("That is the highest of all {heads} {kind} heads.", heads=heads, kind=kind) if heads > 1 else ""
+        return _("That is the highest value of all {heads} {kind} heads.", heads=heads, kind=kind) if heads > 1 else ""
     return plural(
         "{count} of all {heads} {kind} heads has more.",
         "{count} of all {heads} {kind} heads have more.",
@@ -206,7 +206,7 @@ def picture(chosen: Chosen) -> None:
     """Every head, and the texts of the chosen one: for beginners its means beside the texts, for others its intervals,
     too."""
     clicked = partial(_choose_clicked, *chosen.shape)
-    how = _("Each square is a head and shows its average over all texts. Choose one.")
+    how = _("Each field is a head and shows its average over all texts. Choose one.")
     if levels.at_least("intermediate"):
         show.lead(notice(chosen))
         alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
@@ -301,7 +301,7 @@ def _about_examples(chosen: Chosen, given: bool) -> str:
         said.append(_("Share of the attention of {head} that counts as “{measure}”.", head=chosen.name, measure=title))
     if given:
         said.append(
-            _("The line after “→” is from the collection: the model was given it word by word, and did not write it.")
+            _("The text after “→” comes from the collection: the model was given it word by word, it did not write it.")
         )
     return " ".join(said)
 

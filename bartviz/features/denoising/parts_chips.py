@@ -26,12 +26,12 @@ VERDICTS = {
 
 # What a chip's class means to a reader; only those that a repair has are explained.
 LEGEND = {
-    "bv-lost": mark("Crossed out: lost."),
-    "bv-mask": mark("<mask>: a gap for the model to fill."),
-    "bv-right": mark("✓ put back, and how sure the model was."),
-    "bv-wrong": mark("✗ another word."),
-    "bv-added": mark("+ added."),
-    "bv-none": mark("∅ nothing."),
+    "bv-lost": mark("A crossed-out word was lost."),
+    "bv-mask": mark("<mask> is a gap for the model to fill."),
+    "bv-right": mark("✓\u00a0means put back, with how sure the model was."),
+    "bv-wrong": mark("✗\u00a0means another word."),
+    "bv-added": mark("+\u00a0means added."),
+    "bv-none": mark("∅\u00a0means nothing."),
 }
 
 EDGES = 2  # letters that are as wide as the edges of a chip and the room between two

@@ -118,13 +118,13 @@ def _said(record: Record, ablation: Ablation) -> None:
         parts.append(_("Of all heads, this one matters most here."))
     first = pick.first_head(record, start.kind_of(record))
     if list(ablation.factors) == [first]:
-        parts.append(_("This is the head of the picture on the page Start."))
+        parts.append(_("This is the head pictured on the Start page."))
     show.lead(" ".join(part for part in parts if part))
     if [(head.layer, head.head) for head in ablation.factors if head != first] == [(first.layer, first.head)]:
         show.note(
             _(
-                "The head of the picture on the page Start is another one: it has the same number, but belongs to "
-                "the {attention}.",
+                "The head pictured on the Start page is a different one: it has the same number, but belongs to the "
+                "{attention}.",
                 attention=sentence_words.attention(first.kind),
             )
         )

@@ -24,7 +24,7 @@ def main() -> None:
     st.html(parts.STYLE)
     terms = glossary()
     with st.container(key="glossary_lead"):
-        show.lead(_("{count} words of the field, each in a sentence or two.", count=len(terms)))
+        show.lead(_("{count} terms, each in a sentence or two.", count=len(terms)))
     with st.container(horizontal=True, vertical_alignment="bottom", key="glossary_top"):
         chosen = parts.choose(terms)
         parts.letters(terms)

@@ -35,7 +35,9 @@ SETS = {
     "small": (mark("Included here"), learned.MODELS),
     "own": (mark("My choice"), ()),
 }
-BAR = mark("Each bar is a layer; the grey block is the embeddings. Equal areas stand for equally many parameters.")
+BAR = mark(
+    "Each bar is a layer; the grey block shows the embeddings. Equal areas stand for equal numbers of parameters."
+)
 SHARED = mark("An empty bar is a layer that uses the parameters of a layer below it.")
 _STYLE = Path(__file__).with_name("style.css")
 _SIGNS: dict[Origin, str] = {"configuration": "c", "computed": "=", "family": "f", "paper": "p"}

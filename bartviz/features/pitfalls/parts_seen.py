@@ -48,7 +48,7 @@ def weight_and_effect(record: Record) -> None:
             writes = gap.head.kind != "encoder" and names is shown.output
             begins = gap.looked == 0 and bool(attention.key.special[0])
             starts = (
-                _("{token}, the mark that starts every output", token=looked)
+                _("{token}, the mark that ends every text and also starts this output", token=looked)
                 if gap.head.kind == "decoder"
                 else _("the start mark {token}", token=looked)
             )

@@ -87,9 +87,9 @@ def bars(method: Method, token: str, change: tuple[str, str] | None = None) -> s
     if method.needs == "more passes" and method.sums is None:
         if change is not None:
             return _(
-                "“{whole} → {left}” at a word: with that word hidden, the probability of {token} goes from {whole} to "
-                "{left}. The taller the bar, the greater the drop (on a logarithmic scale). A word without a bar "
-                "matters far less.",
+                "“{whole} → {left}” at a word means: with that word hidden, the probability of {token} goes from "
+                "{whole} to {left}. The taller the bar, the greater the drop (on a logarithmic scale). A word without a "
+                "bar matters far less.",
                 token=token,
                 whole=change[0],
                 left=change[1],

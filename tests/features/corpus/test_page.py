@@ -87,7 +87,7 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     said = html.unescape(words(page))
     assert said.count("whether or not the two are translations of each other") == 1
     assert "“one to one”:" not in said  # what it means is said once, below the picture
-    assert "That is the highest of all 32 cross-attention heads." in said
+    assert "That is the highest value of all 32 cross-attention heads." in said
     name = f"head {best['head']} of layer {best['layer']}"
     assert f"Share of the attention of {name} that counts as “one to one”" in said
     assert "English–German sentence pairs that were not used in training." in said
@@ -113,7 +113,7 @@ def test_a_link_chooses_the_atlas_the_measure_and_the_head(app: App) -> None:
 
 def test_whose_the_second_lines_are_is_said_above_the_examples(app: App) -> None:
     said = words(app("corpus", record=None))
-    assert said.index("The line after “→” is from the collection") < said.index("<span class='bv-written'>→")
+    assert said.index("The text after “→” comes from the collection") < said.index("<span class='bv-written'>→")
 
 
 def test_an_example_is_run_with_its_model_and_its_output(app: App, monkeypatch: pytest.MonkeyPatch) -> None:

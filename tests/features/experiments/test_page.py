@@ -65,7 +65,7 @@ def test_it_begins_with_the_head_of_the_first_picture(app: App, subject: Subject
     said = words(page)
     name = f"head {head.head} of layer {head.layer} ({sentence_words.attention(head.kind)})"
     assert f"Without {name}, the probability of {token} {ends}" in said
-    assert "is the head of the picture on the page Start" in said
+    assert "is the head pictured on the Start page" in said
     assert "lowers log p most" not in said
     assert not specs(page)
 
@@ -98,12 +98,12 @@ def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: A
     assert "Without 2 heads, the probability of “" in several
     other = words(app("experiments", record=record, level="beginner", silenced="cross L3H1"))
     assert "this one matters most" not in other
-    assert "This is the head of the picture on the page Start" in other
+    assert "This is the head pictured on the Start page" in other
     assert "has the same number" not in other
     for kind in ("encoder", "decoder"):
         namesake = words(app("experiments", record=record, level="beginner", silenced=f"{kind} L3H1"))
         assert "it has the same number, but belongs to the cross-attention." in namesake
-    assert "the page Start" not in words(app("experiments", record=record, level="beginner", silenced="encoder L3H2"))
+    assert "the Start page" not in words(app("experiments", record=record, level="beginner", silenced="encoder L3H2"))
 
 
 @pytest.mark.slow

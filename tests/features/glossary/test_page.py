@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from bartviz.app.frame import page_list
 from bartviz.features.glossary import parts
 from bartviz.features.glossary.page import table
-from bartviz.language import speaking
+from bartviz.language import _, speaking
 from bartviz.teaching.glossary import Term, glossary
 from tests.support import visits
 from tests.support.pages import App
@@ -76,6 +76,17 @@ def test_letters_lead_to_headings_and_terms_to_their_pages(app: App) -> None:
     assert all(word == address for word, address in links)
     pressed = {link.proto.page for link in page.get("page_link")}  # the app's own links, which the script presses
     assert len(pressed) == len(set(links))
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_links_call_their_pages_as_the_menu_does(app: App, language: str) -> None:
+    page = app("glossary", record=None, lang=language)
+    drawn = html.unescape("".join(part.proto.body for part in page.get("html")))
+    with speaking(language):
+        menu = {entry.word: _(entry.label) for entry in page_list.PAGES}
+        said = dict(re.findall(r"data-page='(\w+)'[^>]*>([^<]*)</a>", drawn))
+        assert said == {word: _("See it: {page}", page=menu[word]) for word in said}
+    assert said
 
 
 def test_the_terms_are_not_explained_once_more_below(app: App) -> None:

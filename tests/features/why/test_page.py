@@ -94,7 +94,9 @@ def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list
     words = visits.words(page)
     assert "“kau” in “kaufen”: leave-one-out points to “.”, “car” and “a”." in words
     assert "Not complete." in words
-    assert re.search(r"“100% → [\d.]+%” at a word: with that word hidden, the probability of “kau” goes from", words)
+    assert re.search(
+        r"“100% → [\d.]+%” at a word means: with that word hidden, the probability of “kau” goes from", words
+    )
     links = {link.proto.label: link.proto.query_string for link in page.get("page_link")}
     assert links["Reading earlier layers"] == "kind=cross&row=5&around=lens&from=why"
     shares = [0 if word["special"] else word["share"] for word in data["source"]]
@@ -360,8 +362,8 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
         "The taller a bar, the less likely “a” becomes when that word is hidden. A word without a bar matters far less."
     )
     assert parts_words.bars(METHODS["leave-one-out"], "“a”", ("90%", "6.0%")) == (
-        "“90% → 6.0%” at a word: with that word hidden, the probability of “a” goes from 90% to 6.0%. The taller the "
-        "bar, the greater the drop (on a logarithmic scale). A word without a bar matters far less."
+        "“90% → 6.0%” at a word means: with that word hidden, the probability of “a” goes from 90% to 6.0%. The taller "
+        "the bar, the greater the drop (on a logarithmic scale). A word without a bar matters far less."
     )
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The taller a word's bar, the more it speaks for “a”."
