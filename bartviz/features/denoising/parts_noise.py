@@ -45,7 +45,7 @@ NOISE_PLAIN = {
 """The same for a beginner, who reads in the list what they do."""
 SENTENCE = "The children are playing in the garden because the weather is good today."
 STORY = "The king had three sons. One day he sent them out into the world. Only the youngest came home again."
-TEXTS = {"own": mark("your text"), "sentence": mark("one sentence"), "story": mark("three sentences")}
+TEXTS = {"own": mark("current text"), "sentence": mark("one sentence"), "story": mark("three sentences")}
 HIDDEN, NOTHING = "hidden", "none"  # in the address: "3-5", the words from 0
 _DRAWN, _TRIES = "_denoising_drawn", 30  # the damaged texts that were shown; how many seeds are looked at for another
 _BY_HAND = "_denoising_by_hand"  # the words that were hidden, and the draw that they belong to

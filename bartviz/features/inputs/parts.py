@@ -44,7 +44,7 @@ LOOKS = {
 STACKS: tuple[Stack, ...] = ("encoder", "decoder")
 TWO, THIRD = ("bart-tiny-en-de", "bert-tiny-en"), "bart-tiny-denoise"
 # First the long words: everyday ones are cut alike by all tokenizers.
-TEXTS = {"long": mark("long words"), "own": mark("your text"), "korean": mark("Korean"), "emoji": mark("emoji")}
+TEXTS = {"long": mark("long words"), "own": mark("current text"), "korean": mark("Korean"), "emoji": mark("emoji")}
 SAMPLES = {
     "korean": "나는 오늘 새 자동차를 사고 싶어요.",
     "emoji": "I ❤️ pizza 🍕 with my family 👨‍👩‍👧!",
