@@ -1,7 +1,7 @@
 // One frame: what is measured when something has changed its size, and the order in which all is drawn.
 
 /** @import { Canvas } from "./types.js" */
-import { BESIDE, hatching, measured, shortened, typeSize, widest } from "../shared/drawing.js";
+import { BESIDE, GROWTH, hatching, measured, PROJECTED, shortened, typeSize, widest } from "../shared/drawing.js";
 import { fadeFrom, wayDone } from "../shared/motion.js";
 import { fontSize, titleHeight, titleWidth } from "./labels.js";
 import { drawLines, fittedLines } from "./lines.js";
@@ -14,10 +14,13 @@ import { bounded, fitted } from "./window.js";
 
 const WIDE = 1100; // pixels of a canvas from which on its type grows with it
 const SHORT = 24; // rows or columns whose words can be read without a closer look
+const LARGE_MAP = 500; // pixels of a canvas from which on that is so
+const KEPT_MAP = 0.85; // of the area of a map at least, if its type grows
+const ROOMY = 1.5; // lines of type that a row has at least
 
 /** @param {Canvas} it */
 function arrange(it) {
-  it.type = typeSize(it.root) * Math.min(Math.max(it.root.clientWidth / WIDE, 1), 1.4);
+  it.usual = typeSize(it.root) * Math.min(Math.max(it.root.clientWidth / WIDE, 1), 1.4);
   it.root.classList.toggle("large", it.large);
   it.root.dataset.view = it.choice.view;
   it.root.classList.toggle("long", Math.max(...it.meta.shape.slice(2)) > SHORT);
@@ -54,6 +57,37 @@ function apart(it, most) {
 /** @param {Canvas} it */
 export function measurePlot(it) {
   it.plot = measured(it.$("plot"));
+  lay(it, it.usual);
+  const large = it.plot.width >= LARGE_MAP && typeSize(it.root) > PROJECTED;
+  if (large && it.meta.alone && it.choice.view === "map") grow(it);
+  it.seen = bounded(it.fit, it.seen);
+  it.hatch = hatching(it.plot.context, it.colors.hatch);
+}
+
+/**
+ * The largest type with which the words around a map stay whole, and none is turned that was not, and the map about as
+ * large.
+ * @param {Canvas} it
+ */
+function grow(it) {
+  const { fit, upright } = it,
+    cut = (labels) => [...labels.query, ...labels.key].filter((label) => label.endsWith("…")).length,
+    before = cut(it.labels);
+  for (const growth of GROWTH) {
+    lay(it, it.usual * growth);
+    const { left, w, h, width, height } = it.fit,
+      whole = it.upright === upright && titleWidth(it) + BESIDE <= left && cut(it.labels) <= before;
+    if (whole && ROOMY * fontSize(it) <= Math.min(w, h) && width * height >= KEPT_MAP * fit.width * fit.height) return;
+  }
+  lay(it, it.usual);
+}
+
+/**
+ * Where the map and its labels are, with type of this size.
+ * @param {Canvas} it @param {number} type
+ */
+function lay(it, type) {
+  it.type = type;
   const { context, width, height } = it.plot;
   const [, , rows, columns] = it.meta.shape,
     scale = fontSize(it) / 12;
@@ -67,13 +101,11 @@ export function measurePlot(it) {
   it.upright = !lines && longest - 10 <= fitted(width, height, rows, columns, left, low, scale).w;
   const top = it.upright ? low : lines ? 4 : Math.min(Math.max(longest, low), height * 0.3, 104 * scale);
   it.fit = lines ? fittedLines(it, left) : fitted(width, height, rows, columns, left, top, scale);
-  it.seen = bounded(it.fit, it.seen);
   const fitting = (labels, room) => labels.map((label) => shortened(context, label, room));
   it.labels = {
     query: fitting(it.meta.query, left - 11),
     key: fitting(it.meta.key, it.upright ? it.fit.w - 2 : (lines ? it.fit.right : top) - 11),
   };
-  it.hatch = hatching(context, it.colors.hatch);
 }
 
 /**

@@ -196,7 +196,8 @@ export interface Canvas extends Mounted<Parts> {
   };
   theme: string;
   paints: number; // how often the colours changed
-  type: number; // how much larger than usual the type of the page is
+  usual: number; // how much larger than usual the type of the page is
+  type: number; // and that of the map, which may have room for more
   plot: Sheet;
   small: Sheet;
   fit: Fit;

@@ -1,6 +1,8 @@
 // What every canvas needs: its size, labels that fit, hatching.
 
 const USUAL = 15; // pixels of the page's type; for a projector it is larger
+export const PROJECTED = 1.3; // times that: from there on it is for a projector
+export const GROWTH = [1.4, 1.3, 1.2, 1.1]; // how much larger still words beside a map become there if they have room
 
 /**
  * How much larger than usual the type is: that of the page, or `--bv-type` of what the node stands in.

@@ -34,6 +34,7 @@ MOST = 40
 """The most words of a line that are drawn. The matrix and the tables have all words."""
 _ROW, _SMALL_ROW = 30, 21  # pixels from word to word, few and many
 _MANY = 18  # words
+_FEW, _LARGER = 12, 1.3  # words along a map that have room for larger letters, and how much larger these are
 _BEND = np.linspace(0, 1, 33)  # along a link, from the source (0) to the output (1)
 _MARK = 8  # where on it its mark is: nearer to the output, where links part
 
@@ -159,11 +160,13 @@ def matrix(
     colors: Colors = ((), ()),
     square: bool = True,
     percents: bool = False,
+    large: bool = False,
 ) -> go.Figure:
     """The weights between words, each link marked: a row of the output attends to columns of the source.
 
     ``square`` cells, or such that the map fills its figure, whatever size that has. ``percents``: weights are written
-    as shares in per cent.
+    as shares in per cent. ``large``: whether it is for large type, in which a short text has larger words and the scale
+    fewer numbers.
     """
     whole = np.broadcast_to(shown.has_rows[:, None], shown.weights.shape)
     figure = attention_map(
@@ -183,7 +186,21 @@ def matrix(
     for name, look, pairs in _groups(shown, found, gold):
         if pairs:
             figure.add_trace(_marks(name, look, pairs, shown, dark, percents=percents))
-    return in_percent(figure) if percents else figure
+    figure = in_percent(figure) if percents else figure
+    return _for_a_wall(figure, max(shown.weights.shape)) if large else figure
+
+
+def _for_a_wall(figure: go.Figure, words: int) -> go.Figure:
+    """The same map with fewer numbers on its scale and, of so few words, larger ones, upright where each fits above its
+    column."""
+    if words <= _FEW:
+        for axis in (figure.layout.xaxis2, figure.layout.yaxis2):
+            axis.tickfont.size *= _LARGER
+        figure.layout.xaxis2.update(tickangle=None, autotickangles=[0, -45, -90])
+    (cells,) = figure.select_traces({"name": "weights"})
+    bar = cells.colorbar
+    bar.tickvals, bar.ticktext = bar.tickvals[::2], bar.ticktext and bar.ticktext[::2]
+    return figure
 
 
 def within(shown: Table, first: tuple[int, int]) -> tuple[range, range]:

@@ -49,6 +49,15 @@ export function numberedEnds(links) {
   return links.map(([i, j]) => (alone(1, j) ? "output" : alone(0, i) ? "source" : undefined));
 }
 
+const LETTER_WIDE = 0.62; // of the size of type: how wide a letter is
+const AROUND_LINE = 8; // and all that is between the letters of both words of a line
+
+/** How wide a line with the longest word of each side is, as a multiple of the size of its type. */
+export function acrossLine(sides) {
+  const longest = sides.map(({ words }) => Math.max(0, ...words.map((word) => word.length)));
+  return AROUND_LINE + LETTER_WIDE * longest.reduce((sum, letters) => sum + letters, 0);
+}
+
 class View {
   constructor(root) {
     this.data = null;
@@ -80,6 +89,8 @@ class View {
     this.root.setAttribute("aria-label", this.data.labels.both);
     const longest = Math.max(...this.data.sides.map(({ words }) => words.length));
     this.root.classList.toggle("many", longest > MANY);
+    this.root.style.setProperty("--lines", String(longest));
+    this.root.style.setProperty("--letters", String(acrossLine(this.data.sides)));
     this.chosen = null;
     this.words = {};
     for (const side of SIDES) {

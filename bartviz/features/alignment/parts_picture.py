@@ -10,7 +10,7 @@ import streamlit as st
 from bartviz.analysis import alignment as analysis
 from bartviz.analysis import sentence_words
 from bartviz.analysis.masks import quote
-from bartviz.app.controls import pick, show
+from bartviz.app.controls import large_type, pick, show
 from bartviz.app.frame import levels, page
 from bartviz.features.alignment import parts
 from bartviz.features.alignment import parts_judge as judge
@@ -48,6 +48,7 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
             colors=colors,
             square=False,
             percents=not levels.at_least("intermediate"),
+            large=large_type.on(),
         )
         alt = f"{_('Weights between words.')} {notice}"
         show.figure(whole, key="alignment_matrix", alt=alt, fills=True)

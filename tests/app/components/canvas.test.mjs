@@ -2,6 +2,7 @@
 import test from "node:test";
 import assert from "node:assert/strict";
 import * as colors from "../../../bartviz/browser/canvas/pixels.js";
+import * as frame from "../../../bartviz/browser/canvas/frame.js";
 import * as following from "../../../bartviz/browser/canvas/following.js";
 import * as labels from "../../../bartviz/browser/canvas/labels.js";
 import * as numbers from "../../../bartviz/browser/canvas/numbers.js";
@@ -560,4 +561,42 @@ test("the corner of a map says what its rows are and what they do to its columns
   ]);
   assert.deepEqual(written(60, 60), []);
   assert.deepEqual(written(90, 12), []);
+});
+
+test("for a projector the words around a map grow as far as each stays whole, and the map large", () => {
+  const before = [globalThis.getComputedStyle, globalThis.document];
+  const size = ({ page, width = 900, height = 520, word = "want", alone = true }) => {
+    const context = {
+      font: "12px mono",
+      measureText: ({ length }) => ({ width: 0.6 * parseFloat(context.font.replace("bold ", "")) * length }),
+      ...Object.fromEntries(
+        ["setTransform", "save", "restore", "beginPath", "moveTo", "lineTo", "stroke", "createPattern"].map((name) => [
+          name,
+          () => {},
+        ]),
+      ),
+    };
+    const canvas = { getBoundingClientRect: () => ({ width, height }), getContext: () => context };
+    globalThis.getComputedStyle = /** @type {any} */ (() => ({ getPropertyValue: () => "", fontSize: `${page}px` }));
+    globalThis.document = /** @type {any} */ ({ createElement: () => canvas });
+    const labelled = ["[CLS]", word, "to", "buy", "a", "car", ".", "[SEP]"];
+    const it = /** @type {any} */ ({
+      root: {},
+      $: () => canvas,
+      usual: page / 15,
+      choice: { view: "map" },
+      colors: {},
+      seen: { x: 0, y: 0, z: 1 },
+      say: (name) => meta.words[name],
+      meta: { ...meta, shape: [1, 1, 8, 8], query: labelled, key: labelled, beside: [], alone },
+    });
+    frame.measurePlot(it);
+    return labels.fontSize(it);
+  };
+  assert.ok(size({ page: 21 }) > 1.2 * 16.8);
+  assert.equal(size({ page: 15 }), 12); // usual type stays as it is
+  assert.ok(size({ page: 21, word: "unbelievably" }) < size({ page: 21 })); // it would be cut
+  for (const tight of [{ width: 420 }, { height: 240 }, { alone: false }])
+    assert.equal(size({ page: 21, ...tight }), 12 * 1.4);
+  [globalThis.getComputedStyle, globalThis.document] = before;
 });

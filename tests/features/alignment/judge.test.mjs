@@ -1,7 +1,7 @@
 // Judging by hand without a browser: what a click does, and where the arrow keys lead.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clicked, neighbour, numberedEnds, switched } from "../../../bartviz/features/alignment/judge.js";
+import { acrossLine, clicked, neighbour, numberedEnds, switched } from "../../../bartviz/features/alignment/judge.js";
 
 test("two words of different sides make a link, whichever is clicked first", () => {
   assert.deepEqual(clicked(null, "source", 3), { chosen: { side: "source", index: 3 }, link: null });
@@ -42,4 +42,11 @@ test("arrows walk along a side and cross to the other", () => {
   assert.deepEqual(neighbour({ side: "output", index: 0 }, "ArrowDown", counts), { side: "output", index: 1 });
   assert.equal(neighbour({ side: "output", index: 5 }, "ArrowDown", counts), null);
   assert.equal(neighbour({ side: "source", index: 2 }, "ArrowLeft", counts), null);
+});
+
+test("a line is as wide as the longest word of each side and what is between them", () => {
+  const wide = (source, output) => acrossLine([{ words: source }, { words: output }]);
+  assert.equal(wide(["a", "four"], ["sechs!"]), wide(["four"], ["sechs!", "b"]));
+  assert.ok(wide(["four"], ["sechs!"]) > wide(["for"], ["sechs!"]));
+  assert.ok(wide([], []) > 0);
 });

@@ -83,6 +83,19 @@ def test_a_beginner_reads_weights_in_per_cent(record: Record) -> None:
     assert figure.data[-1].text[0].endswith(f": {percent(float(shown.weights[0, 0]))}")
 
 
+def test_on_a_wall_the_words_of_a_short_text_are_larger_and_the_scale_has_fewer_numbers(record: Record) -> None:
+    shown = table(record, heads_of(record, 0), reading="predicts")
+    usual, wall = (matrix(shown, frozenset(), large=large) for large in (False, True))
+    for axis in ("xaxis2", "yaxis2"):
+        assert wall.layout[axis].tickfont.size > 1.2 * usual.layout[axis].tickfont.size
+    assert usual.layout.xaxis2.tickangle == -45
+    assert wall.layout.xaxis2.autotickangles[0] == 0
+    for percents in (True, False):
+        (cells,) = matrix(shown, frozenset(), large=True, percents=percents).select_traces({"name": "weights"})
+        assert tuple(cells.colorbar.tickvals) == (0, 0.5, 1)
+        assert cells.colorbar.ticktext in (None, ("0", "0.5", "1"))
+
+
 def test_the_matrix_marks_each_link_at_its_cell(record: Record) -> None:
     shown = table(record, heads_of(record))
     figure = matrix(shown, frozenset({(0, 0), (3, 4)}), gold=read("0-0 1-1", 7, 6))
