@@ -123,7 +123,7 @@ def treemap(
         go.Treemap(
             ids=[area.id for area in drawn],
             parents=[area.parent for area in drawn],
-            labels=[_heading(area, parents, level) for area in drawn],
+            labels=[_heading(area, parents, level, bold=not with_path) for area in drawn],
             values=[values[area.id] for area in drawn],
             customdata=[(f"{area.hover}<br>{_said(area.count, total)}", area.count) for area in drawn],
             hovertemplate="%{customdata[0]}<extra></extra>",
@@ -159,7 +159,7 @@ def treemap(
                 "pattern": {
                     "shape": ["/" if area.hatched else "" for area in drawn],
                     "fgcolor": colors.faint,
-                    "fgopacity": 0.35,
+                    "fgopacity": 0.22,
                     "size": 7,
                     "solidity": 0.25,
                     "fillmode": "overlay",
@@ -310,8 +310,11 @@ def _levels(row: Parameter) -> tuple[str, ...]:
     return "model", row.component, place, f"{place}/{parameter_totals.sublayer(row.role)}", row.name
 
 
-def _heading(area: Area, parents: Mapping[str, str], level: str) -> str:
-    """What stands above the parts of an area; a column of layers has room for the short name of a layer's part."""
+def _heading(area: Area, parents: Mapping[str, str], level: str, *, bold: bool) -> str:
+    """What stands above the parts of an area; a column of layers has room for the short name of a layer's part.
+    ``bold``: whether the parts of the model stand out; the path below a map would print the tags."""
+    if bold and area.parent == "model":
+        return f"<b>{area.label}</b>"
     return area.text.split("<br>")[0] if parents.get(area.parent) == level and area.row is None else area.label
 
 
@@ -367,7 +370,8 @@ def _layers(
     for place, held in _grouped(mine, _place):
         where, layer, said = f"{component}/{place}", held[0].layer, _place_said(held[0])
         if layer is None and (len(held) == 1 or len(held) == len(mine)):  # no heading for the only area below another
-            yield from (_matrix(row, component, title, uses, dark) for row in held)
+            alone = len(mine) == 1  # its number is that of the heading above it
+            yield from (_matrix(row, component, title, uses, dark, counted=not alone) for row in held)
             continue
         label = sentence_words.capitalized(said) if few or layer is None else f"L{layer}"
         if layer is not None and layers[held[0].name] > 1:
@@ -390,15 +394,18 @@ def _layers(
                 yield from (_matrix(row, inner, hover, uses, dark) for row in group)
 
 
-def _matrix(row: Parameter, parent: str, within: str, uses: Mapping[str, Sequence[str]], dark: bool) -> Area:
-    """The area of a matrix; ``within`` names all that it is in."""
+def _matrix(
+    row: Parameter, parent: str, within: str, uses: Mapping[str, Sequence[str]], dark: bool, *, counted: bool = True
+) -> Area:
+    """The area of a matrix; ``within`` names all that it is in. ``counted``: whether its number is written on it."""
     role, part = matrix_titles.title(row.role), matrix_titles.title(parameter_totals.sublayer(row.role))
-    written = [role.removeprefix(part).strip() or role, short(row.count)]  # the part of the layer is named above it
+    written = [role.removeprefix(part).strip() or role]  # the part of the layer is named above it
+    written += [short(row.count)] * counted
     texts = [f"<b>{theme.escape(row.name)}</b>", f"{role}, {shape(row)}"]
     if row.name in uses:
         used = ", ".join(uses[row.name])
-        shared = row.component == "shared"  # as wide as the map
-        written += [_("one matrix for {uses}", uses=used)] if shared else [_("one matrix for"), *uses[row.name]]
+        wide = row.component == "shared" or not counted  # as wide as the map
+        written += [_("one matrix for {uses}", uses=used)] if wide else [_("one matrix for"), *uses[row.name]]
         texts.append(_("one matrix, counted once, used as {uses}", uses=used))
     if not row.trainable:
         texts.append(_("computed from sines, never trained"))

@@ -12,6 +12,7 @@ from bartviz.analysis import article_models
 from bartviz.analysis.parameters import configuration, from_table, rows, total
 from bartviz.errors import SettingError
 from bartviz.families.catalogue import CATALOGUE
+from bartviz.features.parameters import figure
 from bartviz.features.parameters.figure import hatched, legend, parameters, short, sizes, strips, treemap
 from tests.support.contrast import contrast
 
@@ -137,7 +138,7 @@ def test_an_open_area_fills_the_map_and_a_matrix_is_framed_among_its_neighbours(
 def test_in_large_type_a_low_field_has_its_number_in_one_line() -> None:
     def text(name: str, growth: float) -> str:
         drawn = treemap(rows(configuration(name)), "", height=400, growth=growth).data[0]
-        return dict(zip(drawn.ids, drawn.text, strict=True))["decoder/layer 3/feed-forward"]
+        return dict(zip(drawn.ids, drawn.text, strict=True))["decoder/layer 3/feed-forward"]  # type: ignore[no-any-return]
 
     assert text("bart-tiny-en-de", 7 / 6) == "feed-forward · 263 k"  # 2 x 256 x 512, with biases and a layer norm
     assert text("bart-tiny-en-de", 1.0) == "feed-forward"  # it may be for a phone
@@ -285,10 +286,31 @@ def test_the_uses_of_a_matrix_are_written_whole_or_not_at_all() -> None:
     found = rows(configuration("facebook/bart-base"))
     texts = [
         dict(zip(drawn.ids, drawn.text, strict=True))["model.shared.weight"].split("<br>")
-        for drawn in (treemap(found, "", height=height).data[0] for height in (430, 300))
+        for drawn in (treemap(found, "", height=height).data[0] for height in (430, 230))
     ]
-    assert texts[0][2:] == ["one matrix for encoder input, decoder input, output layer"]
-    assert texts[1] == ["token embedding", "38.6 M"]
+    whole = ["token embedding", "one matrix for encoder input, decoder input, output layer"]
+    assert texts == [whole, ["token embedding"]]
+
+
+def test_a_number_is_written_once_where_a_matrix_is_all_of_its_part() -> None:
+    bart, bert = (
+        {area.id: area for area in figure.areas(rows(configuration(name)), name)}
+        for name in ("facebook/bart-base", "bert-base-uncased")
+    )
+    assert bart["shared"].text == "Shared embeddings · 38.6 M"
+    assert "38.6 M" not in bart["model.shared.weight"].text
+    assert bert["pooler.dense.weight"].text == "pooler weight<br>590 k"  # beside its bias
+
+
+def test_the_parts_of_a_model_are_bold_where_no_path_would_print_the_tags() -> None:
+    found = rows(configuration("facebook/bart-base"))
+    plain, bold = (
+        dict(zip(drawn.ids, drawn.labels, strict=True))
+        for drawn in (treemap(found, "bart", with_path=with_path).data[0] for with_path in (True, False))
+    )
+    assert {id_: label for id_, label in bold.items() if label != plain[id_]} == {
+        part: f"<b>{plain[part]}</b>" for part in ("shared", "encoder", "decoder")
+    }
 
 
 def test_a_pooler_is_not_called_an_output_layer() -> None:
