@@ -50,12 +50,12 @@ def test_two_open_statements_of_a_row_end_level_and_an_answer_pushes_no_other_do
             assert other is not None
             assert one["x"] < other["x"]
             assert (one["y"], one["height"]) == (other["y"], other["height"])
-    other = pairs.first.get_by_role("button", name="True", exact=True).last
-    before = other.bounding_box()
+    neighbour = pairs.first.get_by_role("button", name="True", exact=True).last
+    before = neighbour.bounding_box()
     pairs.first.get_by_role("button", name="True", exact=True).first.click()
     expect(pairs.first.locator(".bv-outcome")).to_be_visible()
     settle(page)
-    after = other.bounding_box()
+    after = neighbour.bounding_box()
     assert before is not None
     assert after is not None
     assert after["y"] <= before["y"]

@@ -88,8 +88,8 @@ def bars(method: Method, token: str, change: tuple[str, str] | None = None) -> s
         if change is not None:
             return _(
                 "“{whole} → {left}” at a word means: with that word hidden, the probability of {token} goes from "
-                "{whole} to {left}. The taller the bar, the greater the drop (on a logarithmic scale). A word without a "
-                "bar matters far less.",
+                "{whole} to {left}. The taller the bar, the greater the drop (on a logarithmic scale). A word without "
+                "a bar matters far less.",
                 token=token,
                 whole=change[0],
                 left=change[1],

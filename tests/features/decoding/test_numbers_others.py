@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,7 @@ def test_steps_that_a_rule_decided_do_not_count(record: Record) -> None:
     ],
 )
 def test_the_habit_is_only_said_of_a_model_that_was_trained_so(
-    record: Record, name: str, source: str, smoothed: bool
+    record: Record, name: str, source: Any, smoothed: bool
 ) -> None:
     changed = with_shares(record, SMOOTH)
     named = replace(changed, model=replace(changed.model, name=name, source=source))
