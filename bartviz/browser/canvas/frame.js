@@ -21,6 +21,7 @@ const ROOMY = 1.5; // lines of type that a row has at least
 /** @param {Canvas} it */
 function arrange(it) {
   it.usual = typeSize(it.root) * Math.min(Math.max(it.root.clientWidth / WIDE, 1), 1.4);
+  it.type = it.usual;
   it.root.classList.toggle("large", it.large);
   it.root.dataset.view = it.choice.view;
   it.root.classList.toggle("long", Math.max(...it.meta.shape.slice(2)) > SHORT);
