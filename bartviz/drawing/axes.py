@@ -50,6 +50,7 @@ def token_axes(
     hidden = {"showticklabels": False, "showgrid": False, "ticks": "", "constrain": "domain"}
     wide, high = map_size(queries, keys, small=height is not None and height < SMALL)
     down, right = titles or (_(ROW_TITLE), _(COLUMN_TITLE))
+    down = turned(down)
     columns = shown(key_labels, key_special, wide, right, dark)
     rows = shown(query_labels, query_special, high, down, dark, always=row)
     return {
@@ -149,6 +150,13 @@ def overhang(key_labels: Sequence[str]) -> float:
 def every(labels: int, fit: int) -> int:
     """The step between the labels of an axis: 1, 2, 5, 10, 20 ..., so that at most ``fit`` are shown."""
     return next(step for step in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, labels) if labels <= step * fit)
+
+
+def turned(title: str) -> str:
+    """The title of rows as it is drawn, turned by 90°, so that its arrow still points where the rows go."""
+    if title.endswith(" ↓"):
+        return f"← {title[:-2]}"
+    return f"{title[:-2]} →" if title.endswith(" ↑") else title
 
 
 def short(label: str) -> str:

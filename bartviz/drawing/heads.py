@@ -225,6 +225,6 @@ def _grid_axes(grid: _Grid, layers: Sequence[int], small: Bytes, dark: bool) -> 
             "scaleratio": _aspect(small),
             "constrain": "domain",
             "constraintoward": "top",
-            "title": {"text": "" if grid.one else _("layers ↓"), "font": faint},
+            "title": {"text": "" if grid.one else axes.turned(_("layers ↓")), "font": faint},
         },
     }

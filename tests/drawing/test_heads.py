@@ -107,4 +107,4 @@ def test_rows_that_are_named_by_what_they_predict_say_so() -> None:
     read = bartviz.figures.heads(RECORD.cross, layer=1, head=1)
     predicted = bartviz.figures.heads(RECORD.cross, layer=1, head=1, query=RECORD.rows("cross", "predicts"))
     titles = [figure.layout.yaxis.title.text or figure.layout.yaxis2.title.text for figure in (read, predicted)]
-    assert titles == ["query: attends from ↓", "query: row predicts ↓"]
+    assert titles == ["← query: attends from", "← query: row predicts"]  # as they are turned

@@ -49,7 +49,7 @@ def test_labels_are_escaped_and_sit_at_whole_numbers() -> None:
     assert layout.xaxis.ticktext == ("&lt;s&gt;", "a &amp; b", "&#37;{z}")
     np.testing.assert_array_equal(layout.yaxis.tickvals, [0, 1, 2])
     assert tuple(layout.yaxis.range) == (2.5, -0.5)  # the first row is on top
-    assert layout.yaxis2.title.text.startswith("query")
+    assert layout.yaxis2.title.text.startswith("← query")
     assert layout.xaxis2.title.text.startswith("key")
 
 

@@ -14,7 +14,7 @@ from bartviz.analysis.head_names import THRESHOLD, names, sentence
 from bartviz.analysis.measures import Measured, counted, measures
 from bartviz.analysis.weight_scale import Range
 from bartviz.arrays import Bools, Floats, Ints
-from bartviz.drawing import theme
+from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import ATTENTION, expect
 from bartviz.drawing.cells import BUTTONS, Part, box, color_bar, unseen
 from bartviz.errors import SettingError
@@ -141,7 +141,7 @@ def scatter(
     traces = [points, *_rings(pins or {}, x, y, dark)]
     layout = {
         "xaxis": {"title": _title(f"{_axis(x)} →", dark)},
-        "yaxis": {"title": _title(f"{_axis(y)} ↑", dark)},
+        "yaxis": {"title": _title(axes.turned(f"{_axis(y)} ↑"), dark)},
         "shapes": [*_even(x, "x", dark), *_even(y, "y", dark)],
         "hovermode": "closest",
         "modebar": BUTTONS,
@@ -289,7 +289,9 @@ def matrix(
         "xaxis": ticks
         | _numbered("H", count)
         | {"side": "top", "title": _title(_("heads →"), dark), "range": [-0.5, count - 0.5]},
-        "yaxis": ticks | _numbered("L", layers) | {"title": _title(_("layers ↓"), dark), "range": [layers - 0.5, -0.5]},
+        "yaxis": ticks
+        | _numbered("L", layers)
+        | {"title": _title(axes.turned(_("layers ↓")), dark), "range": [layers - 0.5, -0.5]},
         "plot_bgcolor": theme.palette(dark).masked,
         "modebar": BUTTONS,
         "hoverdistance": -1,

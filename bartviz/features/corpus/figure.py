@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.arrays import Floats
-from bartviz.drawing import theme
+from bartviz.drawing import axes, theme
 from bartviz.drawing.arguments import expect, expect_word
 from bartviz.drawing.cells import BUTTONS, Part, box, color_bar, unseen, written
 from bartviz.errors import SettingError, choices
@@ -66,7 +66,7 @@ def atlas(
         raise SettingError(f"The table has no head {head}.")
     layout: Part = {
         "xaxis": {"side": "top", "title": title | {"text": _("heads →")}, **_counted(rows["head"])},
-        "yaxis": {"title": title | {"text": _("layers ↓")}, **_counted(rows["layer"], down=True)},
+        "yaxis": {"title": title | {"text": axes.turned(_("layers ↓"))}, **_counted(rows["layer"], down=True)},
         "shapes": [_ground(dark), *([] if head is None else [_frame(head, dark)])],
         "modebar": BUTTONS,
         "hovermode": "closest",
