@@ -11,7 +11,7 @@ from bartviz.drawing.colors import KEY, QUERY, VALUE
 from bartviz.drawing.strips import caption
 from bartviz.language import _, plural
 
-ASKED, HEAD, FOOT = 56, 48, 48  # pixels: the query's band with its caption, the captions, the output below the values
+ASKED, HEAD, FOOT = 68, 42, 48  # pixels: the query's band with its caption, the captions, the output below the values
 BAND = 24  # pixels of the query's or the output's numbers
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 4}  # pixels around all panels
 TOP = 0.012  # of the figure's height, between a panel and its caption
