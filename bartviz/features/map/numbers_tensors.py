@@ -53,7 +53,8 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            shape = _("mean of the heads") if plain else _attention_shape(record, box.kind)
+            steps = _("mean of the heads") if box.kind == "encoder" else _("mean of the heads, all steps")
+            shape = steps if plain else _attention_shape(record, box.kind)
             return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
             message = mark("{vocabulary:,} scores for the token after “{token}”")
