@@ -157,7 +157,7 @@ def legend(rows: Sequence[Parameter], level: str, *, counted: bool = True) -> No
         names = dict.fromkeys(_name(row.component, without_kind(row.role)) for row in used)
         found[", ".join(names)] = striped, parameter_totals.total(used)
     if narrow[1]:
-        found[_("other (narrow strips)")] = narrow
+        found[_("other (narrow strips)")] = (), narrow[1]  # their colours are also those of the headings
     if found:
         entries = {
             f"{name} · {short(count)} · {tenths(count / total)}" if counted else name: colors
