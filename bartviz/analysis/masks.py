@@ -86,7 +86,7 @@ def plainly(record: Record) -> str:
     if not found.causal:
         return notice(record)
     return _(
-        "The decoder must predict each word without seeing it, so its causal mask lets it only look back: "
+        "The decoder must predict each word without seeing it, so its causal mask only lets it look back: "
         "{hidden:,} of {cells:,} cells are hidden.",
         hidden=found.cells - found.open,
         cells=found.cells,

@@ -105,7 +105,7 @@ def test_notice_counts_the_cells_of_each_kind() -> None:
 
 def test_beginners_are_told_what_a_writing_decoder_may_not_see() -> None:
     record = records.encoder_decoder(("<s>", "a", "</s>"), ("b", "c", "d", "</s>"))
-    assert "lets it only look back: 6 of 16 cells are hidden" in masks.plainly(record)
+    assert "only lets it look back: 6 of 16 cells are hidden" in masks.plainly(record)
     reads = records.encoder_only()
     assert "hides nothing" in masks.plainly(reads)
 

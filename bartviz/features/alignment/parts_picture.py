@@ -62,7 +62,8 @@ def picture(record: Record, chosen: Chosen) -> partial[go.Figure]:
 def _legend(chosen: Chosen) -> str:
     """What the lines between the words are; empty where nothing needs to be said."""
     if chosen.gold is None:
-        return _("The number on a line is its weight: the wider the line, the larger.") if chosen.links else ""
+        weight = _("The number on a line is its weight: the wider the line, the larger the weight.")
+        return weight if chosen.links else ""
     said = [
         _("Wide lines: links of the model. Narrow lines: yours.")
         if chosen.gold.judged is not None
@@ -95,8 +96,8 @@ def _alone(chosen: Chosen) -> str:
     if not words:
         return ""
     return plural(
-        "{words} has no link: no word of the output looks at it most.",
-        "{words} have no link: no word of the output looks at them most.",
+        "{words} has no link: no output word looks at it most.",
+        "{words} have no link: no output word looks at them most.",
         len(words),
         words=sentence_words.shortened(words),
     )

@@ -206,7 +206,7 @@ def picture(chosen: Chosen) -> None:
     """Every head, and the texts of the chosen one: for beginners its means beside the texts, for others its intervals,
     too."""
     clicked = partial(_choose_clicked, *chosen.shape)
-    how = _("Each field is a head and shows its average over all texts. Choose one.")
+    how = _("Each cell is a head and shows its average over all texts. Choose one.")
     if levels.at_least("intermediate"):
         show.lead(notice(chosen))
         alt = _("Each head by its mean over the corpus: left by layer and head, right as points with 95% intervals")
@@ -300,9 +300,7 @@ def _about_examples(chosen: Chosen, given: bool) -> str:
     if chosen.measure in head_names.NAMES:
         said.append(_("Share of the attention of {head} that counts as “{measure}”.", head=chosen.name, measure=title))
     if given:
-        said.append(
-            _("The text after “→” comes from the collection: the model was given it word by word, it did not write it.")
-        )
+        said.append(_("The text after “→” comes from the collection: the model did not write it but was given it."))
     return " ".join(said)
 
 

@@ -28,9 +28,9 @@ VERDICTS = {
 LEGEND = {
     "bv-lost": mark("A crossed-out word was lost."),
     "bv-mask": mark("<mask> is a gap for the model to fill."),
-    "bv-right": mark("✓\u00a0means put back, with how sure the model was."),
-    "bv-wrong": mark("✗\u00a0means another word."),
-    "bv-added": mark("+\u00a0means added."),
+    "bv-right": mark("✓\u00a0marks a word put back; the number is how sure the model was."),
+    "bv-wrong": mark("✗\u00a0marks another word."),
+    "bv-added": mark("+\u00a0marks an added word."),
     "bv-none": mark("∅\u00a0means nothing."),
 }
 

@@ -102,12 +102,12 @@ def _plain_gap(gap: pitfalls.Gap, token: str, looked: str, brought: str, *, writ
     message = (
         mark(
             "To write {token}, one head spends {weight:%} of its attention on {looked}, but only {share:%} of what the "
-            "head passes on comes from there: the numbers that it offers (its value) are small."
+            "head passes on comes from there: the numbers found there (the value) are small."
         )
         if writes
         else mark(
             "At {token}, one head spends {weight:%} of its attention on {looked}, but only {share:%} of what the head "
-            "passes on comes from there: the numbers that it offers (its value) are small."
+            "passes on comes from there: the numbers found there (the value) are small."
         )
     )
     said = _(

@@ -48,12 +48,12 @@ def alike(
     named = levels.at_least("intermediate")  # a beginner finds their names in the lists
     said = [
         _(
-            "Of all their heads, these two look at the text in the most similar way: {one} and {other}.",
+            "Of all their heads, these two look at the text in the most similar ways: {one} and {other}.",
             one=left,
             other=right,
         )
         if looked_at is None and named
-        else _("Of all their heads, these two look at the text in the most similar way.")
+        else _("Of all their heads, these two look at the text in the most similar ways.")
         if looked_at is None
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
@@ -83,8 +83,8 @@ def main() -> None:
     with show.place("side_lead"):
         show.lead(
             _(
-                "Both read with an encoder, which may look before and after each word. {model} also has a decoder, "
-                "which writes.",
+                "Both read with an encoder, which may look at what stands before and after each word. {model} also has "
+                "a decoder, which writes.",
                 model=parts.writer(record),
             )
         )

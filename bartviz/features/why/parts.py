@@ -226,9 +226,9 @@ def said(name: str, place: Place, found: Attribution, shown: Shown, before: Plac
     if plain:
         if before is not None:
             return plural(
-                "{before}, which was written before, matters most for {token}. Among the words of the text, {words} "
+                "{before}, which was written earlier, matters most for {token}. Among the words of the text, {words} "
                 "matters most.",
-                "{before}, which was written before, matters most for {token}. Among the words of the text, {words} "
+                "{before}, which was written earlier, matters most for {token}. Among the words of the text, {words} "
                 "matter most.",
                 len(words),
                 token=token,

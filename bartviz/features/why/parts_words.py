@@ -70,7 +70,7 @@ def draw(record: Record, places: Sequence[Place], at: int, found: Attribution | 
         return
     before = None if shown is None else shown.before
     word = "" if before is None else quote(places[before].label)
-    show.note(_("Among the words written before, {word} counts even more.", word=word) if word else "")
+    show.note(_("Among the words written earlier, {word} counts even more.", word=word) if word else "")
 
 
 def is_long(record: Record, places: Sequence[Place]) -> bool:
@@ -87,7 +87,7 @@ def bars(method: Method, token: str, change: tuple[str, str] | None = None) -> s
     if method.needs == "more passes" and method.sums is None:
         if change is not None:
             return _(
-                "“{whole} → {left}” at a word means: with that word hidden, the probability of {token} goes from "
+                "“{whole} → {left}” next to a word means: with that word hidden, the probability of {token} goes from "
                 "{whole} to {left}. The taller the bar, the greater the drop (on a logarithmic scale). A word without "
                 "a bar matters far less.",
                 token=token,
@@ -107,7 +107,7 @@ def meanings(kind: Kind, shown: Shown) -> dict[str, tuple[str, ...]]:
     that speaks against the token."""
     found: dict[str, tuple[str, ...]] = {}
     if kind != "decoder" and any(share >= numbers.SEEN for share in shown.written):
-        found = {_("words of the text"): (f"var(--bv-{kind})",), _("words written before"): ("var(--bv-decoder)",)}
+        found = {_("words of the text"): (f"var(--bv-{kind})",), _("words written earlier"): ("var(--bv-decoder)",)}
     shares = (*(chip.share for chip in shown.source), *shown.written)
     return found | ({_("speaks against it"): (AGAINST,)} if any(share < numbers.HATCHED for share in shares) else {})
 

@@ -231,7 +231,7 @@ def test_what_widths_mean_is_said_where_there_are_links(app: App, record: Record
     shown = alignment.table(record, alignment.heads_of(record, 2))
     found = alignment.links(shown.weights, links, threshold=0.3)
     assert found
-    assert "The number on a line is its weight: the wider the line, the larger." in words(at)
+    assert "The number on a line is its weight: the wider the line, the larger the weight." in words(at)
     assert "wider" not in words(app("alignment", links="threshold", link_weight="1.0"))
 
 
@@ -254,7 +254,7 @@ def test_dots_and_words_without_a_link_are_explained(app: App, record: Record) -
     assert alone
     at = app("alignment", align="head", layer="1", head="2")
     assert "A dot on the map marks a link." in words(at)
-    said = "no word of the output looks at"
+    said = "no output word looks at"
     have = "has" if len(alone) == 1 else "have"
     assert f"{', '.join(f'“{word}”' for word in alone[:5])} {have} no link: {said}" in words(at)
     assert said not in words(app("alignment", align="head", layer="1", head="2", links=HOW["source"]))

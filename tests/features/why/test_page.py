@@ -95,7 +95,7 @@ def test_a_row_of_the_address_is_explained_by_every_method(app: App, asked: list
     assert "“kau” in “kaufen”: leave-one-out points to “.”, “car” and “a”." in words
     assert "Not complete." in words
     assert re.search(
-        r"“100% → [\d.]+%” at a word means: with that word hidden, the probability of “kau” goes from", words
+        r"“100% → [\d.]+%” next to a word means: with that word hidden, the probability of “kau” goes from", words
     )
     links = {link.proto.label: link.proto.query_string for link in page.get("page_link")}
     assert links["Reading earlier layers"] == "kind=cross&row=5&around=lens&from=why"
@@ -345,7 +345,7 @@ def test_the_key_names_the_colours_and_signs_that_are_drawn() -> None:
 
     assert keyed([-0.04, 1.0], (0.0, 0.01)) == []  # bars of one colour
     assert keyed([0.2, -1.0], (0.0,)) == ["speaks against it"]
-    both = ["words of the text", "words written before"]
+    both = ["words of the text", "words written earlier"]
     assert keyed([0.2, 0.5], (1.0, 0.0)) == both
     assert keyed([0.2, 0.5], (1.0, -0.1)) == [*both, "speaks against it"]
 
@@ -362,8 +362,8 @@ def test_the_bars_of_a_method_that_reads_weights_say_where_the_model_looked() ->
         "The taller a bar, the less likely “a” becomes when that word is hidden. A word without a bar matters far less."
     )
     assert parts_words.bars(METHODS["leave-one-out"], "“a”", ("90%", "6.0%")) == (
-        "“90% → 6.0%” at a word means: with that word hidden, the probability of “a” goes from 90% to 6.0%. The taller "
-        "the bar, the greater the drop (on a logarithmic scale). A word without a bar matters far less."
+        "“90% → 6.0%” next to a word means: with that word hidden, the probability of “a” goes from 90% to 6.0%. The "
+        "taller the bar, the greater the drop (on a logarithmic scale). A word without a bar matters far less."
     )
     assert (
         parts_words.bars(METHODS["gradient x input"], "“a”") == "The taller a word's bar, the more it speaks for “a”."
