@@ -23,7 +23,7 @@ def test_a_word_is_explained_and_its_strongest_words_are_removed(
     expect(lead).to_contain_text("Among the words of the text, “car” and “a” matter most for “Auto”")
     page.locator(".why button", has_text="kaufen").click()
     expect(lead).to_contain_text(
-        "“Auto”, which was written before, matters most for “kaufen”. Among the words of the text, “buy” matters most."
+        "“Auto”, which was written earlier, matters most for “kaufen”. Among the words of the text, “buy” matters most."
     )
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
