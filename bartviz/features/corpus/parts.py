@@ -300,7 +300,7 @@ def _about_examples(chosen: Chosen, given: bool) -> str:
     if chosen.measure in head_names.NAMES:
         said.append(_("Share of the attention of {head} that counts as “{measure}”.", head=chosen.name, measure=title))
     if given:
-        said.append(_("The text after “→” comes from the collection: the model did not write it but was given it."))
+        said.append(_("The text after “→” comes from the collection: the model was given it and did not write it."))
     return " ".join(said)
 
 

@@ -30,7 +30,7 @@ SEED, NUMBER, PLACE = "quiz_seed", "quiz_count", "quiz_question"
 _QUIZ, _TOUCHED, _CLASS = "_quiz", "quiz_touched", "quiz_class"
 _TOUCH = unseen("quiz_touch", Path(__file__).with_name("touch.js"))
 WORDS_ALONE = mark("The tokens in their order. There is no map here: it would show the answer.")
-HIDDEN = mark("You will see the framed word’s ribbons once you have answered. What do the others suggest?")
+HIDDEN = mark("You will see the framed word’s ribbons once you have answered. What do the other ribbons suggest?")
 TOUCH = {
     "row": mark("Touch the row."),
     "column": mark("Touch the column."),

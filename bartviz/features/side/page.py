@@ -47,13 +47,9 @@ def alike(
     left, right = (values["one"], values["other"])[:: 1 if own.model.kind == "encoder" else -1]  # as they are drawn
     named = levels.at_least("intermediate")  # a beginner finds their names in the lists
     said = [
-        _(
-            "Of all their heads, these two look at the text in the most similar ways: {one} and {other}.",
-            one=left,
-            other=right,
-        )
+        _("Of all their heads, these two look at the text most alike: {one} and {other}.", one=left, other=right)
         if looked_at is None and named
-        else _("Of all their heads, these two look at the text in the most similar ways.")
+        else _("Of all their heads, these two look at the text most alike.")
         if looked_at is None
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]

@@ -53,8 +53,8 @@ def lead(verdicts: Verdicts) -> None:
     undecided = textbook.tally(verdicts)["undecided"]
     show.lead(
         _(
-            "{claims} textbook statements, from articles about BERT, BART and their relatives. {tested} of them could "
-            "be checked against numbers.",
+            "{claims} statements from texts that teach BERT, BART and their relatives. {tested} of them could be "
+            "checked against numbers.",
             claims=len(CLAIMS),
             tested=len(CLAIMS) - undecided,
         )
