@@ -10,7 +10,7 @@ from bartviz.app.controls import show
 from bartviz.app.frame import fill_masks, levels, page, page_hooks
 from bartviz.features.denoising import parts
 from bartviz.features.denoising.figure import denoising as figure
-from bartviz.features.denoising.parts_noise import choose, draw_again, other_model
+from bartviz.features.denoising.parts_noise import choose, draw_again
 from bartviz.language import _, mark
 
 AT_RANDOM = mark("The lost words are chosen at random.")
@@ -24,9 +24,6 @@ def main() -> None:
     record = page.begin("denoising")
     st.html(STYLE)
     fill_masks.section(record)
-    if (stand_in := other_model(record)) is not None:
-        with show.place("denoising_model"):
-            show.note(stand_in)
     lead = show.place("lead")
     to_do, again = st.columns([4, 1], vertical_alignment="center")
     with to_do:

@@ -164,8 +164,10 @@ def _first_text(record: Record) -> str:
 
 def _notes(record: Record, which: str, noise: str, text: str) -> list[str]:
     """Notes on this choice."""
-    notes, name = [], record.model.name
-    if denoiser(record.model) == name and name not in DENOISERS:
+    notes, name, other = [], record.model.name, denoiser(record.model)
+    if other != name:
+        notes.append(_("{name} was not trained to repair text, so {other} does it here.", name=name, other=other))
+    elif name not in DENOISERS:
         notes.append(_("Whether {name} was trained to repair text is not known.", name=name))
     if which == "own" and (MASK in text or "[MASK]" in text):
         notes.append(
@@ -174,14 +176,6 @@ def _notes(record: Record, which: str, noise: str, text: str) -> list[str]:
     elif noise == "sentence permutation" and len(sentences(text)) < 2:
         notes.append(_("This text is one sentence: use three sentences."))
     return notes
-
-
-def other_model(record: Record) -> str | None:
-    """Which model repairs, where it is not the one in the sidebar."""
-    name, other = record.model.name, denoiser(record.model)
-    if other == name:
-        return None
-    return _("{name} was not trained to repair text, so {other} does it here.", name=name, other=other)
 
 
 def _rate(noise: str, short: str) -> float | None:

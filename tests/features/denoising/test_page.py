@@ -76,7 +76,7 @@ def test_a_model_that_cannot_repair_leaves_it_to_the_one_that_can(app: App) -> N
     page = app("denoising", record=of("The cat is sleeping on the sofa.", "small-bert"))
     assert not page.exception
     assert "small-bert was not trained to repair text, so bart-tiny-denoise does it here." in words(page)
-    assert words(page).index("does it here") < words(page).index("<span>original</span>")  # who speaks, before what
+    assert words(page).index("bart-tiny-denoise") < words(page).index("<span>original</span>")  # who repairs
     assert "bart-tiny-denoise: " in words(page)
 
 
