@@ -60,13 +60,15 @@ def arithmetic(
     colors: Numbers = (),
     plain: bool = False,
     part: int | None = None,
+    large: bool = False,
 ) -> go.Figure:
     """The row of arithmetic: one line for each key that is shown, ``key`` framed; a click on a bar reports its key.
 
     ``colors``: the numbers of the words of all keys (``analysis.word_colors``). ``plain``: for a beginner,
     with captions in words and weights in per cent. ``part``: the one of ``figure_arithmetic.PARTS`` that is drawn.
+    ``large``: for a wall.
     """
-    frame = Frame(one, shown, dark, predicts, colors, plain=plain, part=part)
+    frame = Frame(one, shown, dark, predicts, colors, plain=plain, part=part, large=large)
     axes = [frame.axis(name) for name in frame.drawn]
     traces = [
         *_vectors(frame),

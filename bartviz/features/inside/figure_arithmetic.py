@@ -12,6 +12,7 @@ from bartviz.drawing.strips import caption
 from bartviz.language import _, plural
 
 ASKED, HEAD, FOOT = 68, 42, 48  # pixels: the query's band with its caption, the captions, the output below the values
+LARGER = 9  # pixels by which a row is higher on a wall
 BAND = 24  # pixels of the query's or the output's numbers
 MARGIN = {"l": 8, "r": 8, "t": 8, "b": 4}  # pixels around all panels
 TOP = 0.012  # of the figure's height, between a panel and its caption
@@ -41,7 +42,7 @@ def _names(one: Inside) -> dict[str, float]:
 class Frame:
     """The positions of the panels, and the names of their rows; ``colors`` are the numbers of the keys' words,
     ``plain``: captions that say in words what a panel is for, ``part``: the number of the one of ``PARTS`` that is
-    drawn, None for the whole row."""
+    drawn, None for the whole row, ``large``: rows are as high as a wall has room for."""
 
     def __init__(
         self,
@@ -53,6 +54,7 @@ class Frame:
         *,
         plain: bool = False,
         part: int | None = None,
+        large: bool = False,
     ) -> None:
         self.one, self.shown, self.dark, self.predicts, self.plain = one, shown, dark, predicts, plain
         self.keys = list(shown.keys)
@@ -71,7 +73,7 @@ class Frame:
             self.domains[name] = (left, min(left + room * shares[name], 1.0))
             left += room * shares[name] + gap
         head, foot = HEAD + ASKED * ("keys" in self.drawn), FOOT * ("values" in self.drawn)
-        line = _line(self.rows)
+        line = _line(self.rows) + LARGER * large
         self.letters = 14 if line > 20 else 12  # the size of words and numbers
         self.inner = head + foot + line * self.rows  # pixels of all panels
         self.height = self.inner + MARGIN["t"] + MARGIN["b"]

@@ -16,7 +16,7 @@ from bartviz.analysis import activations, inside, scaling, sentence_words
 from bartviz.analysis.contributions import available
 from bartviz.analysis.inside import Inside, Shown, Which, row_label
 from bartviz.analysis.masks import in_word
-from bartviz.app.controls import pick, show
+from bartviz.app.controls import large_type, pick, show
 from bartviz.app.frame import levels, page
 from bartviz.features.inside import figure_around_attention as around_figures
 from bartviz.features.inside import figure_products as products
@@ -134,6 +134,7 @@ def row(record: Record, chosen: Chosen) -> None:
         dark=page.dark(),
         colors=colors,
         plain=plain,
+        large=large_type.on(),
     )
     subject = {"head": chosen.one.name, "query": predicts(record, chosen.one) or chosen.one.query_label}
     alts = (
