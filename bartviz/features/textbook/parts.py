@@ -136,7 +136,8 @@ def lines(chosen: tuple[Claim, ...], found: Verdicts) -> None:
         show.note(_("No statement has this verdict here. Choose another verdict, or all chapters."))
     elif st.session_state.get(GUESS):
         headed = st.session_state.get("chapter") != FIRST
-        guess.ask(chosen, found, _question, _answered, headed=headed)
+        alone = "" if levels.at_least("intermediate") else ABOUT_WEIGHTS
+        guess.ask(chosen, found, _question, _answered, headed=headed, alone=alone)
     else:
         wanted = st.query_params.get("line", "")
         numbers = [line.number for line in chosen]

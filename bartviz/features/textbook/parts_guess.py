@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Mapping
-from itertools import groupby, zip_longest
+from itertools import groupby
 from typing import Literal
 
 import streamlit as st
@@ -44,19 +44,31 @@ def ask(
     answered: Callable[[Claim, Verdict, Mark, str], None],
     *,
     headed: bool = True,
+    alone: str = "",
 ) -> None:
     """The lines as questions. ``question`` draws a line without its verdict, ``answered`` one with it, and with
-    whether the visitor was right and a sentence on it. ``headed``: each chapter has its title."""
+    whether the visitor was right and a sentence on it. ``headed``: each chapter has its title. ``alone``: the number of
+    a line beside which there is no other."""
     _score([line.number for line in chosen], found)
     chapters = [list(lines) for _name, lines in groupby(chosen, lambda line: line.chapter)] if headed else [chosen]
     with st.container(key="textbook_questions"):
         for lines in chapters:
             if headed:
                 st.subheader(_(CHAPTERS[lines[0].chapter]), anchor=False)
-            for pair in zip_longest(lines[::2], lines[1::2]):  # on a wide screen beside each other
+            for pair in _pairs(lines, alone):  # on a wide screen beside each other
                 with st.container(key=f"textbook_pair_{pair[0].number}"):
-                    for line in filter(None, pair):
+                    for line in pair:
                         _line(line, found[line.number], question, answered)
+
+
+def _pairs(lines: list[Claim] | tuple[Claim, ...], alone: str) -> list[list[Claim]]:
+    pairs: list[list[Claim]] = []
+    for line in lines:
+        if pairs and len(pairs[-1]) == 1 and alone not in (line.number, pairs[-1][0].number):
+            pairs[-1].append(line)
+        else:
+            pairs.append([line])
+    return pairs
 
 
 def _line(
