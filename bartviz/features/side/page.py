@@ -54,7 +54,7 @@ def alike(
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(titles) == 2 and titles[0] == titles[1]:
-        said.append(_("Both are called “{name}”, after what they do.", name=titles[0]))
+        said.append(_("Both may look anywhere, yet both are “{name}”.", name=titles[0]))
     if named:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)
@@ -84,7 +84,7 @@ def main() -> None:
                 model=parts.writer(record),
             )
         )
-        show.what_to_do(_("Touch a word: its row is framed in both maps."))
+        parts.to_do()
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
         masks, said, maps = (show.place(f"side_{name}") for name in ("masks", "said", "maps"))
     with masks:

@@ -81,6 +81,13 @@ def _record(model: Model, ticket: Ticket[Record], *, request: Request) -> Record
     return requests.record(model, ticket, replace(request, pair=None))
 
 
+def to_do() -> None:
+    """What a visitor can do; and how to read the small squares, for which a phone has no room."""
+    read = _("In the small squares, a coloured cell is a place where a word may look.")
+    touch = _("Touch a word: its row is framed in both maps.")
+    st.html(f"<p class='bv-do'>{html.escape(touch)} <span class='bv-read'>{html.escape(read)}</span></p>")
+
+
 def squares(record: Record) -> None:
     """Each kind of attention as a small square of open cells, with what it means in words."""
     drawn = []
