@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from bartviz.analysis import other_tokens
 from bartviz.language import _
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from bartviz.record.steps import Step
 
 FEWEST = 5  # bars above that of the others, on a small screen (picture.js)
-TINY = 0.001  # a probability that is written as "<0.1%"
-SEEN = 0.01  # a share that a bar shows
 SMOOTHED = frozenset({"bart-tiny-en-de"})
 """Models that were trained with label smoothing (their README)."""
 
@@ -24,7 +23,7 @@ def sentences(record: Record) -> str:
         "**Why do the others have so much?** The model chooses among {count:,} tokens, and nearly all of them are in "
         "the last bar. At most steps each of these has less than {tiny}, but they add up.",
         count=record.model.vocabulary,
-        tiny=percent(TINY),
+        tiny=percent(other_tokens.TINY),
     )
     if record.model.source != "embedded" or record.model.name not in SMOOTHED:
         return said
@@ -38,4 +37,4 @@ def sentences(record: Record) -> str:
 def _adds_up(step: Step) -> bool:
     """Whether the others are seen together, and each of them has a tiny share at most."""
     likeliest = sorted((one.probability for one in step.candidates), reverse=True)
-    return len(likeliest) > FEWEST and likeliest[FEWEST] < TINY and 1 - sum(likeliest[: FEWEST + 1]) >= SEEN
+    return len(likeliest) > FEWEST and other_tokens.add_up(likeliest[: FEWEST + 1], likeliest[FEWEST])

@@ -195,7 +195,7 @@ class View {
     for (const [label, probability, percent] of bars) {
       const bar = make("span", "bar");
       bar.style.width = `${100 * probability}%`;
-      table.append(make("span", "token", label), bar, make("span", "percent", percent));
+      table.append(make("span", "token", label), make("span", "percent", percent), bar);
     }
     return table;
   }

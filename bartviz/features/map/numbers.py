@@ -194,7 +194,7 @@ def _decoder(info: ModelInfo, family: Family, side: Side, *, both: bool, steps: 
         ),
     ]
     shown = ("decoding", {"output_layer": "true"}) if steps else ("", {})
-    output = Box(_("Output layer and softmax"), *shown, gives="scores")
+    output = Box(_("Output layer and softmax"), *shown, gives="scores", plain=_("Output layer"))
     word = _("Next token, appended to “Output so far”") if both else _("Next token, appended to “Text so far”")
     return Column(
         "decoder",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bartviz.analysis import other_tokens
 from bartviz.analysis.thumbnails import MASKED, thumbnails
 from bartviz.features.map.numbers import Box, Column, Stack
 from bartviz.language import _, mark, plural
@@ -20,8 +21,6 @@ from bartviz.text.tokens import Tokens
 SIDE = 24  # cells along a side of a small map, at most
 WORDS = 12  # tokens that a box shows
 LIKELIEST = 5  # of the next token
-TINY = 0.001  # a probability that is written as "<0.1%"
-SEEN = 0.01  # a share that a reader asks about
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +46,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
     count, width, step = len(tokens), record.model.width, first_word(record)
     match box.gives:
         case "tokens" if column.stack == "decoder" and step is not None:
-            shape = _("here the first {written} of {count} tokens", written=step.row + 1, count=count)
-            return Tensor(shape, tuple(tokens.labels[: WORDS + 1]), step.row + 1)
+            return Tensor(_written(tokens, step.row + 1), tuple(tokens.labels[: WORDS + 1]), step.row + 1)
         case "tokens":
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
@@ -71,13 +69,29 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(bars=((_("it follows"), follows), (_("it does not"), other)))
         case "pair":
             return Tensor(_("only for two texts"))
-        case "states" if plain and box.page == "inputs":
-            return Tensor(_("lists of numbers"))
-        case "states" if plain and box.page == "inside":  # feed-forward
-            return Tensor(_("each token by itself"))
+        case "states" | "sum" if plain:
+            return Tensor(_in_words(record, box))
         case "states" if width:
             return Tensor(_("{count} × {width} numbers", count=count, width=width))
     return Tensor()
+
+
+def _in_words(record: Record, box: Box) -> str:
+    """What a box gives that has states or their sum, for a newcomer."""
+    if box.gives == "sum":
+        then_norm = record.model.known.norm == "post"
+        return _("adds the input again, then rescales") if then_norm else _("adds the input again")
+    if box.page == "inside":  # feed-forward
+        return _("each token by itself")
+    return _("lists of numbers") if box.page == "inputs" else _("a list of numbers for each token")
+
+
+def _written(tokens: Tokens, written: int) -> str:
+    """How many of the decoder's tokens are there at the step shown."""
+    message = mark("here the first {written} of {count} tokens")
+    if tokens.special[:written].all():
+        message = mark("here {written} of {count} tokens: only the start")
+    return _(message, written=written, count=len(tokens))
 
 
 def _likeliest(step: Step, *, plain: bool) -> list[tuple[str, float]]:
@@ -94,7 +108,7 @@ def of_others(record: Record, *, plain: bool) -> str:
     names = zip(told_apart(step.candidates), step.candidates, strict=True)
     unseen = [one.probability for label, one in names if label not in shown]
     rest, count = 1 - sum(shown.values()), record.model.vocabulary - len(shown)
-    if rest < SEEN or max(unseen, default=1.0) >= TINY:  # by default: they are not known
+    if not other_tokens.add_up(shown.values(), max(unseen, default=1.0)):  # by default: they are not known
         return ""
     return _(
         "In the output, the {count:,} others have {share} together, but only {each} each on average.",

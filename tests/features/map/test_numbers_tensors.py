@@ -101,6 +101,29 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     assert given["decoder", "Next token, appended to “Output so far”"].tokens == (step.chosen.label,)
 
 
+def in_words(record: Record) -> dict[str, set[str]]:
+    """What a newcomer reads on the boxes that give states or sums, by what they give."""
+    boxes = [
+        (column, box)
+        for column in (stack.of_parts() for stack in numbers.columns(record.model))
+        for box in (*column.before, *(box for group in column.layer for box in group), *column.after)
+    ]
+    said: dict[str, set[str]] = {}
+    for column, box in boxes:
+        said.setdefault(box.gives, set()).add(tensors.tensor(record, column, box, plain=True).shape)
+    return said
+
+
+def test_a_newcomer_reads_words_instead_of_shapes(record: Record) -> None:
+    said = in_words(record)
+    assert said["sum"] == {"adds the input again, then rescales"}
+    assert all(said["states"])
+    assert not any(letter.isdigit() for text in said["states"] for letter in text)
+    model = replace(record.model, family="mbart")  # its LayerNorm is before each part
+    assert model.known.norm == "pre"
+    assert in_words(replace(record, model=model))["sum"] == {"adds the input again"}
+
+
 def test_the_word_that_is_shown_is_the_first_that_the_model_chose() -> None:
     record = saved_records.read("start")  # its first token is forced, and no word
     step = tensors.first_word(record)
@@ -114,7 +137,7 @@ def test_the_output_so_far_ends_before_the_word_that_is_shown() -> None:
     given = found(record)
     so_far = given["decoder", "Output so far"]
     assert so_far.written == 2
-    assert so_far.shape == f"here the first 2 of {len(so_far.tokens)} tokens"
+    assert so_far.shape == f"here 2 of {len(so_far.tokens)} tokens: only the start"
     assert so_far.tokens[2] == "Ich"
     assert given["encoder", "Source text"].written is None
     (box, *_others) = parts.payload(record, parts.drawn(record, small=False))["columns"][1]["before"]
