@@ -21,9 +21,9 @@ def table() -> pd.DataFrame:
 
 def main() -> None:
     page.begin("glossary", needs_record=False)
-    st.html(parts.STYLE)
     terms = glossary()
-    with st.container(key="glossary_lead"):
+    with st.container(key="glossary_lead", gap=None):
+        st.html(parts.STYLE)
         show.lead(_("{count} terms, each in a sentence or two.", count=len(terms)))
     with st.container(horizontal=True, vertical_alignment="bottom", key="glossary_top"):
         chosen = parts.choose(terms)
@@ -31,6 +31,7 @@ def main() -> None:
     if chosen != parts.ALL:
         parts.one(terms, chosen)
         st.subheader(_("All words"), anchor=False)
-    parts.every(terms)
+    with show.place("glossary_all"):
+        parts.every(terms)
     levels.explain("glossary", with_terms=False)  # they are all above
     show.downloads("glossary", table=table)
