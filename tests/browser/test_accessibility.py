@@ -12,7 +12,7 @@ from tests.browser.conftest import Open
 from tests.browser.test_calm import STILL, moved
 
 TALL = (1366, 1080)  # the more is seen, the more can move
-WITHOUT = {"lessons", "inputs", "quiz", "textbook"}  # pages without a picture that takes the focus
+WITHOUT = {"lessons", "inputs", "quiz", "textbook", "experiments"}  # pages without a picture that takes the focus
 STOPS = 12  # presses of Tab from the beginning of a page's content to its first picture, at most
 PICTURE = """.stPlotlyChart, .bv-repair, [data-testid=stMain]
     :is([data-testid=stBidiComponentRegular], [data-testid=stBidiComponentIsolated])"""
