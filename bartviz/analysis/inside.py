@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import contributions, sentence_words
+from bartviz.analysis import contributions, plain_words, sentence_words
 from bartviz.analysis.masks import in_word, no_row
 from bartviz.arrays import Bools, Floats
 from bartviz.errors import SettingError, choices
@@ -284,20 +284,18 @@ def sentence(one: Inside, predicts: str | None = None, *, plain: bool = False) -
     ordered = np.sort(one.scores[one.mask])
     if plain:
         asked = (
-            mark("In {head} the question of {word} fits the label of {key} best: {key} gets {share} of the attention.")
+            mark("For {word}, {head} looks most at {key}: with {share} of its attention.")
             if predicts is None
-            else mark(
-                "In {head} the question asked when writing {word} fits the label of {key} best: {key} gets {share} of "
-                "the attention."
-            )
+            else mark("To write {word}, {head} looks most at {key}: with {share} of its attention.")
         )
-        return _(
+        said = _(
             asked,
             head=sentence_words.head_in_words(one.layer, one.head),
             word=predicts or one.asks,
             key=one.named(key),
             share=percent(float(one.weights[key])),
         )
+        return f"{plain_words.head()} {said}"
     said = _(
         "{row} fits {key} best: score {score}, the next {second}, so its weight is {weight:.3f}.",
         row=row,

@@ -150,7 +150,9 @@ def _back(model: str, gone: int, back: Sequence[Said], lost: bool) -> str:
         )
     else:
         said = _("{model} put back {back} of {count} lost words", model=model, back=len(back), count=gone)
-    return _("{said}; it was surest of {word} ({likely})", said=said, **_word(_surest(back))) if back else said
+    return (
+        _("{said}; it was most confident about {word} ({likely})", said=said, **_word(_surest(back))) if back else said
+    )
 
 
 def _word(one: Said) -> dict[str, object]:

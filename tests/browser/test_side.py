@@ -19,7 +19,7 @@ def test_both_models_read_the_text(visit: Open, shipped: str, size: tuple[int, i
     maps = page.locator(".attention")
     expect(maps).to_have_count(2)
     settle(page)
-    expect(page.get_by_text("Of all their heads, these two look")).to_be_visible()
+    expect(page.get_by_text("Of all their heads, these two are most alike.")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     boxes = [box.bounding_box() for box in page.locator(".attention [data-is=plot]").all()]
     assert boxes[0] is not None

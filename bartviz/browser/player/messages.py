@@ -268,7 +268,7 @@ def _steps() -> Words:
         "cut_off": _("cut off"),
         "heated": _("If words are drawn with temperature {temperature}"),
         "temperature": _("Temperature"),
-        "temperature_does": _("the higher, the more even the shares"),
+        "temperature_does": _("higher values make the shares more even"),
         "cut_k": _("Top-k"),
         "cut_p": _("Top-p"),
         "no_cut": _("all"),

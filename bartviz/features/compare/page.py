@@ -59,6 +59,8 @@ def main() -> None:
         related_links.text_to_word(record, chosen.a.head.kind)
     with lead:
         show.lead(contrast.verdict(chosen))
+        if to_do := contrast.to_do(chosen):
+            show.what_to_do(to_do)
     with maps:
         contrast.two(chosen, settings)
     if opened:

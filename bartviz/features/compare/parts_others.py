@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from bartviz.serving.gate import Ticket
 
 KEY, HEAD = "against", "head"
-KINDS = {HEAD: mark("head"), "text": mark("text"), "model": mark("model"), "run": mark("saved run")}
+KINDS = {
+    HEAD: mark("another head"),
+    "text": mark("another text"),
+    "model": mark("another model"),
+    "run": mark("a saved run"),
+}
 LARGEST = 256  # MB of a second run that a session may keep
 _KEPT, _REFUSED, _FILE = "_pinned", "_pin_refused", "_pin_file"
 

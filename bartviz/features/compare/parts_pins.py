@@ -101,7 +101,7 @@ def both(record: Record, measured: Measured, threshold: float, places: list[Delt
     """The pickers of what A is compared with (URL ``against``), of A, and of B."""
     what, another, first, second, below = places
     with what:
-        against = pick.select(_("Compare with another"), named(others.KINDS), key=others.KEY)
+        against = pick.select(_("Compare with"), named(others.KINDS), key=others.KEY)
     with another:
         other = others.draw(against, record)
     kind = measured.kind if other is None else _kind_of_both(record, other, measured.kind)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import distance, head_names, word_colors
+from bartviz.analysis import distance, head_names, plain_words, word_colors
 from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.head_view import View
 from bartviz.analysis.word_colors import Numbers
@@ -35,7 +35,7 @@ STYLE, WITHOUT = (Path(__file__).with_name(name) for name in ("style.css", "no_d
 
 
 def verdict(chosen: Chosen) -> str:
-    """How far A and B are apart, or why that cannot be said; for a beginner also what to touch."""
+    """How far A and B are apart, or why that cannot be said."""
     if chosen.waits:
         return _("Only A so far: B is drawn as soon as there is something to compare A with.")
     if chosen.b.other and chosen.b.record is chosen.a.record and others.chosen() == "text":
@@ -50,9 +50,19 @@ def verdict(chosen: Chosen) -> str:
     if expert or contrast is None or not contrast.mean > 0:
         return said
     if shift := _shift(a, b, contrast):
-        return f"{shift} {_('Touch a row to see it in both.')}"
+        return shift
     furthest = distance.paired(a.query_labels, b.query_labels)[contrast.furthest]
-    return f"{said} {_('They differ most in the row “{row}”. Touch a row to see it in both.', row=furthest)}"
+    return f"{said} {_('They differ most in the row “{row}”.', row=furthest)}"
+
+
+def to_do(chosen: Chosen) -> str:
+    """What a head is, and what to touch; empty where rows are not those of both, or no map of B is there."""
+    if chosen.waits or levels.at_least("intermediate"):
+        return ""
+    contrast = distance.contrast(chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words))
+    if contrast is None or not contrast.mean > 0:
+        return ""
+    return f"{plain_words.head()} {_('Each row is a word: touch one to see it in both.')}"
 
 
 def _shift(a: View, b: View, contrast: distance.Contrast) -> str:
@@ -91,9 +101,9 @@ def _unfit(first: View, second: View) -> str:
     names = distance.paired(first.query_labels, second.query_labels)
     match [names[t + 1] for t in np.flatnonzero(rows & moved)]:
         case [one]:
-            return _("Only the row “{row}” does not fit.", row=one)
+            return _("Only “{row}” does not fit.", row=one)
         case [one, other]:
-            return _("Only the rows “{row}” and “{other}” do not fit.", row=one, other=other)
+            return _("Only “{row}” and “{other}” do not fit.", row=one, other=other)
     return ""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from bartviz.analysis import corpus as analysis
-from bartviz.analysis import head_names, sentence_words
+from bartviz.analysis import head_names, plain_words, sentence_words
 from bartviz.analysis.corpus_measures import in_order, measure_of
 from bartviz.analysis.corpus_roles import roles
 from bartviz.analysis.intervals import FEW
@@ -218,11 +218,11 @@ def picture(chosen: Chosen) -> None:
         return
     left, right = st.columns(2, gap="medium")
     with left:
-        show.what_to_do(how)
+        show.what_to_do(f"{plain_words.head()} {how} {_explained(chosen)}")
         alt = _("Each head by its mean over the corpus, by layer and head")
         drawn = partial(all_heads, chosen, plain=True, dark=page.dark())
         show.figure(drawn, key=_HEADS, alt=alt, on_click=clicked)
-        show.note(_explained(chosen))
+        show.note(_("Layers and heads are numbered from 0."))
         _said(chosen)
     with right:
         examples(chosen, ["highest", "lowest"])
@@ -232,13 +232,11 @@ def _explained(chosen: Chosen) -> str:
     """What the numbers of the picture are, for a reader who meets the measure for the first time."""
     measure = measure_of(chosen.measure)
     if chosen.measure == "alignment":
-        said = _(
+        return _(
             "One to one means that each word of the output looks at a word of its own, whether or not the two "
             "are translations of each other: the head may be one word behind."
         )
-    else:
-        said = _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)
-    return f"{said} {_('Layers and heads are numbered from 0.')}".strip()
+    return _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)
 
 
 def _said(chosen: Chosen) -> None:

@@ -13,8 +13,8 @@ from bartviz.language import _, mark
 from bartviz.record.attention import Head
 
 LIBRARY = mark(
-    "As in a library, a word’s question (query, q) is compared with each label (key, k): the better the fit, the more "
-    "of the contents (value, v) the word takes. In the picture, each stripe is a number: "
+    "How? As in a library, a word’s question (query, q) is compared with each label (key, k): the better the fit, the "
+    "more of the contents (value, v) the word takes. In the picture, each stripe is a number: "
     "coloured if positive, grey if negative; softmax turns scores into shares that add up to 100%."
 )
 

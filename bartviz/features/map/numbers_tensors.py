@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bartviz.analysis import other_tokens
+from bartviz.analysis import other_tokens, plain_words
 from bartviz.analysis.thumbnails import MASKED, thumbnails
 from bartviz.features.map.numbers import Box, Column, Stack
 from bartviz.language import _, mark, plural
@@ -51,8 +51,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            steps = _("mean of the heads") if box.kind == "encoder" else _("mean of the heads, all steps")
-            shape = steps if plain else _attention_shape(record, box.kind)
+            shape = _looks(box.kind) if plain else _attention_shape(record, box.kind)
             return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
             message = mark("{vocabulary:,} scores for the token after “{token}”")
@@ -82,8 +81,28 @@ def _in_words(record: Record, box: Box) -> str:
         then_norm = record.model.known.norm == "post"
         return _("adds the input again, then rescales") if then_norm else _("adds the input again")
     if box.page == "inside":  # feed-forward
-        return _("each token by itself")
+        return plain_words.part("feed-forward")
     return _("lists of numbers") if box.page == "inputs" else _("a list of numbers for each token")
+
+
+def _looks(kind: Kind) -> str:
+    """Who looks at what, for a newcomer."""
+    if kind == "decoder":
+        return _("tokens look at earlier ones")
+    return plain_words.part("self-attention" if kind == "encoder" else "cross-attention")
+
+
+def of_squares() -> str:
+    """How the small maps are read, for a newcomer."""
+    return _("In the small squares, a row is a token, and a column is what it looks at: the darker, the more.")
+
+
+def of_maps(record: Record) -> str:
+    """What the small maps are, for a newcomer."""
+    said = [plain_words.head(), _("Each small square is the average of a layer's heads.")]
+    if record.steps:
+        said.append(_("The decoder's squares show all steps; in the grey part it may not look."))
+    return " ".join(said)
 
 
 def _written(tokens: Tokens, written: int) -> str:

@@ -17,12 +17,14 @@ from bartviz.language import _
 def main() -> None:
     record = page.begin("map")
     with show.place("lead"):
-        say = numbers.sentence if levels.at_least("intermediate") else numbers.plainly
-        show.lead(f"{say(record.model)} {_('Press a box to open its page.')}")
+        plain = not levels.at_least("intermediate")
+        say = numbers.plainly if plain else numbers.sentence
+        squares = tensors.of_squares() if plain else ""
+        show.lead(" ".join(filter(None, [say(record.model), squares, _("Press a box to open its page.")])))
     with st.container(key="map_drawn"):
-        parts.show(record, small=levels.at_least("intermediate"))
-    others = tensors.of_others(record, plain=not levels.at_least("intermediate"))
-    if levels.at_least("intermediate"):
+        parts.show(record, small=not plain)
+    others = tensors.of_others(record, plain=plain)
+    if not plain:
         show.note(" ".join(filter(None, [numbers.order(record.model), *parts.said_of_twins(record), others])))
     elif others:
         show.note(others)

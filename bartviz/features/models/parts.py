@@ -12,6 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from bartviz.analysis import plain_words
 from bartviz.analysis.article_models import BART, BART_LARGE, BERT, BERT_LARGE, GPT2, MARIAN, T5
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
@@ -78,7 +79,10 @@ def picture(subjects: Sequence[Subject], drawn: partial[go.Figure]) -> None:
         show.figure(drawn, key="layers", alt=alt)
         if len(subjects) > 2:
             show.figure(partial(drawn, beside=2), key="layers_rows", alt=alt, name="layers")
-    entries = {_(SUBLAYERS[part]): colors for part, colors in legend(subjects, dark=page.dark()).items()}
+    entries = {
+        plain_words.named(_(SUBLAYERS[part]), part): colors
+        for part, colors in legend(subjects, dark=page.dark()).items()
+    }
     show.legend(entries, label=_("Parts of a layer"))
     show.note(f"{_(BAR)} {_(SHARED)}" if hollow(subjects) else _(BAR))
     if not {one.name for one in subjects} & set(learned.MODELS):

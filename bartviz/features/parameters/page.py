@@ -92,7 +92,9 @@ def one(chosen: ui.Chosen, lead: DeltaGenerator) -> partial[go.Figure]:
     left, right = st.columns([4, 3])
     with left:
         if whole:
-            show.what_to_do(_("Choose an area, or a part in the table, to open it."))
+            show.what_to_do(
+                _("The larger an area, the more parameters. Choose one, or a part in the table, to open it.")
+            )
         else:
             open_area.path(tree, opened)
         show.figure(drawn, key="parameters", alt=_("Areas of {model}: {notice}", model=chosen.title, notice=notice))

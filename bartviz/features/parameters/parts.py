@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from bartviz.analysis import matrix_titles, parameter_totals
+from bartviz.analysis import matrix_titles, parameter_totals, plain_words
 from bartviz.analysis.costs import BYTES, FLOPS, Costs
 from bartviz.analysis.parameters import Parameter, architecture_of, rows_of
 from bartviz.app.controls import expander, large_type, pick, show
@@ -151,7 +151,10 @@ def legend(rows: Sequence[Parameter], level: str, *, counted: bool = True) -> No
     """The colours of the parts of a layer, of what is hatched, and of what has no room for a name, in the area that
     fills the map. ``counted``: with their parameters there, and the share of the model that these are."""
     total, dark, seen = parameter_totals.total(rows), page.dark(), within(rows, level)
-    found = {matrix_titles.title(part): held for part, held in parts_of_layers(seen, dark=dark).items()}
+    found = {
+        plain_words.named(matrix_titles.title(part), part): held
+        for part, held in parts_of_layers(seen, dark=dark).items()
+    }
     (striped, used), narrow = hatched(seen, of=rows, dark=dark), strips(seen, dark=dark)
     if used:
         names = dict.fromkeys(_name(row.component, without_kind(row.role)) for row in used)

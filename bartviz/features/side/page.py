@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from bartviz.analysis import head_names, matching_heads
+from bartviz.analysis import head_names, matching_heads, plain_words
 from bartviz.analysis.measures import of_record
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, page
@@ -38,8 +38,8 @@ def alike(
             ]
         )
     measured = [cached(partial(of_record, run, "encoder")) for run in (own, other)]
-    titles = [
-        found.title
+    names = [
+        found
         for measures, head in zip(measured, (match.first, match.second), strict=True)
         if (found := head_names.name(measures, head.layer, head.head)) is not None
     ]
@@ -49,13 +49,15 @@ def alike(
     said = [
         _("Of all their heads, these two look at the text most alike: {one} and {other}.", one=left, other=right)
         if looked_at is None and named
-        else _("Of all their heads, these two look at the text most alike.")
+        else _("Of all their heads, these two are most alike.")
         if looked_at is None
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
-    if len(titles) == 2 and titles[0] == titles[1]:
-        said.append(_("Both may look anywhere, yet both are “{name}”.", name=titles[0]))
-    if named:
+    if len(names) == 2 and names[0].title == names[1].title:
+        said.append(_("Each {does}, though it may look anywhere.", does=names[0].alone))
+    if not named:
+        said.insert(0, plain_words.head())
+    else:
         said.append(_("The correlation is {correlation:.2f}.", **values))
     return " ".join(said)
 
@@ -79,8 +81,7 @@ def main() -> None:
     with show.place("side_lead"):
         show.lead(
             _(
-                "Both read with an encoder, which may look at what stands before and after each word. {model} also has "
-                "a decoder, which writes.",
+                "Both have an encoder, which reads both ways. {model} also has a decoder, which writes.",
                 model=parts.writer(record),
             )
         )
@@ -112,7 +113,9 @@ def main() -> None:
             if run is not None:
                 parts.squares(run)
         with below[number]:
-            if run is not None:
+            if run is None:
+                parts.place_of_picker(side)
+            else:
                 chosen = parts.head_of(run, side, head or pick.first_head(run, "encoder"))
                 parts.map_of(run, side, chosen, word, right if run is left else left)
     with marks:

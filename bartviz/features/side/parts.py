@@ -14,7 +14,7 @@ from bartviz.analysis import head_names, head_view, inputs, sentence_words
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.words import word_groups
 from bartviz.app.components import canvas
-from bartviz.app.controls import pick, tasks
+from bartviz.app.controls import pick, show, tasks
 from bartviz.app.frame import levels, sidebar
 from bartviz.app.state import url_state
 from bartviz.app.state.result_cache import cached
@@ -84,7 +84,7 @@ def _record(model: Model, ticket: Ticket[Record], *, request: Request) -> Record
 def to_do() -> None:
     """What a visitor can do; and how to read the small squares, for which a phone has no room."""
     read = _("In the small squares, a coloured cell is a place where a word may look.")
-    touch = _("Touch a word: its row is framed in both maps.")
+    touch = _("Each row shows where a word looks: touch one.")
     st.html(f"<p class='bv-do'>{html.escape(touch)} <span class='bv-read'>{html.escape(read)}</span></p>")
 
 
@@ -103,7 +103,7 @@ def squares(record: Record) -> None:
             "</figure>"
         )
     if record.decoder is None and record.model.family in FAMILIES:
-        none = _("no decoder: {family} does not write", family=FAMILIES[record.model.family].title)
+        none = _("no decoder: {family} is not built to write", family=FAMILIES[record.model.family].title)
         drawn.append(f"<figure class='bv-none'><figcaption>{html.escape(none)}</figcaption></figure>")
     title = html.escape(record.model.name)
     st.html(f"<h3 class='bv-side-model'>{title}</h3><div class='bv-mask-squares'>{''.join(drawn)}</div>")
@@ -138,6 +138,11 @@ def head_of(record: Record, side: str, first: Head) -> Head:
     does = {} if record.from_weights else head_names.names(cached(partial(of_record, record, "encoder")))
     names = {str(head): _named(head, does.get((head.layer, head.head))) for head in every}
     return Head.parse(pick.select(_("Head of {model}", model=record.model.name), names, key=side, default=str(first)))
+
+
+def place_of_picker(side: str) -> None:
+    """The place of the picker of a head until there is a run: on a phone both pickers are above both maps."""
+    show.place(f"side_picker_{side}")
 
 
 def _named(head: Head, does: head_names.Name | None) -> str:

@@ -129,7 +129,7 @@ def test_a_beginner_reads_that_one_head_looks_where_the_other_looked_a_row_above
     assert f"Head B is one word behind: in {late} of {len(counted)} rows {plainly}" in said
     assert "look most at" not in said.split(plainly)[0]  # one thing is said of the two
     (unfit,) = (a.query_labels[t] for t in counted if second[t] != first[t - 1])
-    assert f"{plainly} Only the row “{unfit}” does not fit. Touch a row" in said
+    assert f"{plainly} Only “{unfit}” does not fit." in said
 
 
 def test_a_beginner_reads_what_two_heads_do_in_the_words_of_their_pickers() -> None:
@@ -146,7 +146,7 @@ def test_a_beginner_reads_what_two_heads_do_in_the_words_of_their_pickers() -> N
 
 
 def test_a_beginner_reads_what_differs_and_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
-    touch = "Touch a row to see it in both."
+    touch = "Each row is a word: touch one to see it in both."
     said = words(opened(record, a="cross L0H1", b="cross L1H1", level="beginner"))
     assert touch in said
     a, b = (head_view.view(record.attention("cross"), layer, 1, query=record.rows("cross")) for layer in (0, 1))

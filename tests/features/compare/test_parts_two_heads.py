@@ -61,10 +61,10 @@ def test_a_word_keeps_its_colour_beside_another_text() -> None:
     ("second", "said"),
     [
         ("01234", ""),
-        ("0123x", "Only the row “e” does not fit."),
+        ("0123x", "Only “e” does not fit."),
         ("xx234", ""),  # “b” is a special token, and nothing is before “a”
-        ("0xx34", "Only the row “c” does not fit."),
-        ("01x3x", "Only the rows “c” and “e” do not fit."),
+        ("0xx34", "Only “c” does not fit."),
+        ("01x3x", "Only “c” and “e” do not fit."),
         ("01xxx", ""),
     ],
 )

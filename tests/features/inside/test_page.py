@@ -95,7 +95,8 @@ def test_a_beginner_reads_shares_and_no_formula(record: Record) -> None:
     one = inside.inside(record.attention("encoder"), 1, 2, 3)
     share = percent(float(one.weights[one.strongest]))
     best = one.named(one.strongest)
-    assert f"fits the label of {best} best: {best} gets {share} of the attention." in said
+    assert "A head decides where each word looks." in said
+    assert f"looks most at {best}: with {share} of its attention." in said
     assert one.factor not in said
 
 
