@@ -47,7 +47,7 @@ SECTIONS: tuple[Section, ...] = (
             Page("lessons", mark("Lessons"), mark("Which lesson should I start with?"), run=False),
             Page("quiz", mark("Quiz"), mark("Quiz: what have you understood?")),
             Page("pitfalls", mark("Pitfalls"), mark("Pitfalls: how can attention fool us?")),
-            Page("textbook", mark("Textbook claims"), mark("Textbook statements: which are true?")),
+            Page("textbook", mark("Textbook statements"), mark("Textbook statements: which are true?")),
             Page("glossary", mark("Glossary"), mark("Glossary: what do these words mean?"), run=False),
         ),
     ),
