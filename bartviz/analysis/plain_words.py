@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from bartviz.language import _, mark
 
 PARTS: Mapping[str, str] = {
-    "self-attention": mark("tokens look at each other"),
-    "cross-attention": mark("the output looks at the text"),
+    "self-attention": mark("within one text"),
+    "cross-attention": mark("from the output to the text"),
     "feed-forward": mark("each token by itself"),
 }
 

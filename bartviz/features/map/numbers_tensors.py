@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,11 @@ from bartviz.text.tokens import Tokens
 SIDE = 24  # cells along a side of a small map, at most
 WORDS = 12  # tokens that a box shows
 LIKELIEST = 5  # of the next token
+LOOKS: Mapping[Kind, str] = {
+    "encoder": mark("tokens look at each other"),
+    "decoder": mark("tokens look at earlier ones"),
+    "cross": mark("the output looks at the text"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +93,7 @@ def _in_words(record: Record, box: Box) -> str:
 
 def _looks(kind: Kind) -> str:
     """Who looks at what, for a newcomer."""
-    if kind == "decoder":
-        return _("tokens look at earlier ones")
-    return plain_words.part("self-attention" if kind == "encoder" else "cross-attention")
+    return _(LOOKS[kind])
 
 
 def of_squares() -> str:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from bartviz import decode, load
+from bartviz.analysis import plain_words
 from bartviz.app.controls import tasks
 from bartviz.experiments.repair import guesses
 from bartviz.features.models import parts_learned as learned
@@ -103,10 +104,11 @@ def test_the_bars_have_a_drawn_legend(app: App) -> None:
         return re.findall(r"<li>(.*?)</li>", shown.split("<ul class='bv-parts'")[1].split("</ul>")[0])
 
     parts = entries()
-    assert [re.sub(r"<[^>]+>", "", part) for part in parts] == ["self-attention", "cross-attention", "feed-forward"]
+    named = [plain_words.named(name, name) for name in ("self-attention", "cross-attention", "feed-forward")]
+    assert [re.sub(r"<[^>]+>", "", part) for part in parts] == named
     assert [part.count("background:#") for part in parts] == [2, 1, 2]  # encoder and decoder; only decoders cross
     alone = entries(models="own", which="gpt2")
-    assert [re.sub(r"<[^>]+>", "", part) for part in alone] == ["self-attention", "feed-forward"]
+    assert [re.sub(r"<[^>]+>", "", part) for part in alone] == [named[0], named[2]]
     assert [part.count("background:#") for part in alone] == [1, 1]
 
 

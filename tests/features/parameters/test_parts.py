@@ -11,6 +11,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from bartviz.analysis import plain_words
 from bartviz.families import config as configs
 from bartviz.families.catalogue import CATALOGUE
 from bartviz.features.parameters.parts import LENGTHS, OWN, SIGNS, USUAL, _big
@@ -60,7 +61,7 @@ def test_the_legend_names_every_colour_of_a_layer_with_its_parameters(app: App) 
     counts = {"self-attention": 12 * attention, "cross-attention": 6 * attention, "feed-forward": 12 * forward}
     counts["shared embeddings"] = 32_128 * 512  # the tokens', of encoder, decoder and output layer
     assert dict(entry.split(" · ")[:2] for entry in shown) == {
-        name: f"{count / 1e6:.1f} M" for name, count in counts.items()
+        plain_words.named(name, name): f"{count / 1e6:.1f} M" for name, count in counts.items()
     }
 
 
@@ -336,12 +337,13 @@ def test_the_legend_is_that_of_the_open_area(app: App) -> None:
 
     attention = 4 * 512 * 512 + 512
     encoder = [entry.split(" · ")[:2] for entry in shown(area="encoder")]
-    assert ["self-attention", f"{6 * attention / 1e6:.1f} M"] in encoder
-    assert "cross-attention" not in dict(encoder)
-    assert [entry.split(" · ")[0] for entry in shown(area="decoder/layer 1/cross-attention")] == ["cross-attention"]
+    assert ["self-attention (within one text)", f"{6 * attention / 1e6:.1f} M"] in encoder
+    crossing = plain_words.named("cross-attention", "cross-attention")
+    assert crossing not in dict(encoder)
+    assert [entry.split(" · ")[0] for entry in shown(area="decoder/layer 1/cross-attention")] == [crossing]
     assert [entry.split(" · ")[0] for entry in shown(area="shared")] == ["shared embeddings"]
     both = shown(area="encoder", beside="facebook/bart-base")
-    assert "cross-attention" not in both
+    assert crossing not in both
 
 
 def test_a_model_is_not_compared_with_itself(app: App) -> None:
