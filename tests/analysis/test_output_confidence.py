@@ -19,7 +19,7 @@ OUTPUT = ("<s>", "Ich", " kau", "fe", ".", "</s>")
 BY_HAND = (0.9, 0.5, 0.4, 0.5, 0.8, 1.0)  # "kaufe" is 0.4 x 0.5
 # Sentences that the translator gets wrong, and plain ones that it gets right.
 WRONG = (
-    "The carpenter sharpened the chisel.",
+    "The cobbler mended the worn-out boots.",
     "The blacksmith sharpened the scythe.",
     "We toasted marshmallows over the campfire.",
     "The plumber fixed the leaking faucet.",

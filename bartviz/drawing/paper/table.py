@@ -120,7 +120,7 @@ def rounded(table: pd.DataFrame, *, digits: int = 3) -> pd.DataFrame:
     >>> heads = bartviz.open_atlas("atlas").heads
     >>> one = bartviz.paper.rounded(heads[heads["measure"] == "previous"])
     >>> one.loc[0, ["head", "mean"]].tolist()
-    ['encoder L0H0', '0.1232 [0.1208, 0.1256]']
+    ['encoder L0H0', '0.1255 [0.1232, 0.1279]']
     >>> written = bartviz.paper.latex(one, columns=["head", "mean", "n"], caption="Weight on the previous token.")
     """
     made = table.copy()

@@ -62,7 +62,7 @@ def to_do(chosen: Chosen) -> str:
     contrast = distance.contrast(chosen.a.view(words=chosen.words), chosen.b.view(words=chosen.words))
     if contrast is None or not contrast.mean > 0:
         return ""
-    return f"{plain_words.head()} {_('Each row is a word: touch one to see it in both.')}"
+    return f"{plain_words.head()} {_('Touch a row.')}"
 
 
 def _shift(a: View, b: View, contrast: distance.Contrast) -> str:

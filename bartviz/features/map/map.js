@@ -1,6 +1,6 @@
 // The model from text to word: a column for each stack and one for what comes out, a box for each part. Text reaches
 // the page only through textContent. data is UTF-8 JSON: {columns: [{stack, title, layers, repeated, before: [box],
-// layer: [[box]], after: [box]}], bridge, reading, out, label}; a box: {number, text, kind, gives, opens, shape, tokens, written,
+// layer: [[box]], after: [box]}], bridge, out, label}; a box: {number, text, kind, gives, opens, shape, tokens, written,
 // maps: {shape: [L, h, w], cells, names}, bars}; written: how many of the tokens are there at the step shown, null for all
 
 import { roomBelow, typeSize } from "../../browser/shared/drawing.js";
@@ -82,7 +82,6 @@ class View {
     if (ends.length) this.columns.append(this.out(data.out, data.columns.at(-1).stack, ends));
     this.root.querySelectorAll("button.box").forEach((box, at) => (box.tabIndex = at ? -1 : 0)); // one stop of Tab
     if (data.bridge) this.columns.firstElementChild.append(make("p", "said", data.bridge));
-    if (data.reading) this.columns.firstElementChild.append(make("p", "reading", data.reading));
     this.fit();
   }
 

@@ -57,7 +57,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            shape = _looks(box.kind) if plain else _attention_shape(record, box.kind)
+            shape = _(LOOKS[box.kind]) if plain else _attention_shape(record, box.kind)
             return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
             message = mark("{vocabulary:,} scores for the token after “{token}”")
@@ -91,19 +91,13 @@ def _in_words(record: Record, box: Box) -> str:
     return _("lists of numbers") if box.page == "inputs" else _("a list of numbers for each token")
 
 
-def _looks(kind: Kind) -> str:
-    """Who looks at what, for a newcomer."""
-    return _(LOOKS[kind])
-
-
-def of_squares() -> str:
-    """How the small maps are read, for a newcomer."""
-    return _("In the small squares, a row is a token, and a column is what it looks at: the darker, the more.")
-
-
 def of_maps(record: Record) -> str:
-    """What the small maps are, for a newcomer."""
-    said = [plain_words.head(), _("Each small square is the average of a layer's heads.")]
+    """How the small maps are read, for a newcomer."""
+    said = [
+        _("In the small squares, a row is a token, and a column is what it looks at: the darker, the more."),
+        plain_words.head(),
+        _("Each small square is the average of a layer's heads."),
+    ]
     if record.steps:
         said.append(_("The decoder's squares show all steps; in the grey part it may not look."))
     return " ".join(said)

@@ -19,15 +19,14 @@ def main() -> None:
     with show.place("lead"):
         plain = not levels.at_least("intermediate")
         say = numbers.plainly if plain else numbers.sentence
-        squares = tensors.of_squares() if plain else ""
-        show.lead(" ".join(filter(None, [say(record.model), squares, _("Press a box to open its page.")])))
+        show.lead(f"{say(record.model)} {_('Press a box to open its page.')}")
     with st.container(key="map_drawn"):
         parts.show(record, small=not plain)
     others = tensors.of_others(record, plain=plain)
     if not plain:
         show.note(" ".join(filter(None, [numbers.order(record.model), *parts.said_of_twins(record), others])))
-    elif others:
-        show.note(others)
+    else:
+        show.note(f"{tensors.of_maps(record)} {others}".strip())
     if not record.from_weights:
         parts_output.section(record)
     if not record.from_weights:

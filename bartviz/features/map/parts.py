@@ -15,7 +15,7 @@ from bartviz.app.frame import page_list
 from bartviz.browser.scripts import bundle
 from bartviz.features.map import numbers
 from bartviz.features.map.numbers import Box, Column
-from bartviz.features.map.numbers_tensors import WORDS, Tensor, first_word, of_maps, tensor
+from bartviz.features.map.numbers_tensors import WORDS, Tensor, first_word, tensor
 from bartviz.language import _
 from bartviz.language.percentages import tenths
 from bartviz.record.steps import told_apart
@@ -77,7 +77,6 @@ def payload(record: Record, columns: tuple[Column, ...], *, plain: bool = False)
         "bridge": _("The states of the source text go to the cross-attention of every decoder layer.")
         if len(columns) > 1
         else "",
-        "reading": of_maps(record) if plain else "",
         "out": _("Output"),
         "label": _("Map of the model"),
     }

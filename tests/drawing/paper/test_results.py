@@ -98,7 +98,7 @@ def test_the_mosaic_of_an_atlas_has_its_means_intervals_and_marks(atlas: Atlas) 
         expected = "1" if row.low > row.even else "-1" if row.high < row.even else None
         assert marks.get(place) == expected
     assert {*marks.values()} == {"1", "-1"}
-    for said in ("32 heads of encoder attention of bart-tiny-en-de", "1,960 texts of tatoeba-valid.tsv", "0.101"):
+    for said in ("32 heads of encoder attention of bart-tiny-en-de", "1,962 texts of tatoeba-valid.tsv", "0.101"):
         assert said in picture.caption
     assert not of(paper.atlas(atlas, "alignment", "cross"), "mark")  # even attention is not defined there
 

@@ -146,7 +146,7 @@ def test_a_beginner_reads_what_two_heads_do_in_the_words_of_their_pickers() -> N
 
 
 def test_a_beginner_reads_what_differs_and_what_to_touch_where_one_row_is_that_of_both(record: Record) -> None:
-    touch = "Each row is a word: touch one to see it in both."
+    touch = "Touch a row."
     said = words(opened(record, a="cross L0H1", b="cross L1H1", level="beginner"))
     assert touch in said
     a, b = (head_view.view(record.attention("cross"), layer, 1, query=record.rows("cross")) for layer in (0, 1))

@@ -218,7 +218,7 @@ def test_decoding(start: Record) -> None:
     assert min(start.steps, key=lambda step: step.chosen.probability).chosen.label == facts("decoding", 6)["token"]
     given = facts("decoding", 7)
     assert (given["token"], given["rather"], given["next"]) == ("Haus", "Auto", "kaufen")
-    assert given["one_in"] > 10_000
+    assert given["one_in"] > 1_000
     assert given["next_chance"] > 0.9  # "again"
 
 
