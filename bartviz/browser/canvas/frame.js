@@ -17,6 +17,7 @@ const SHORT = 24; // rows or columns whose words can be read without a closer lo
 const LARGE_MAP = 500; // pixels of a canvas from which on that is so
 const KEPT_MAP = 0.85; // of the area of a map at least, if its type grows
 const ROOMY = 1.5; // lines of type that a row has at least
+const LABELS = 0.36; // of the width of a canvas at most for the words of rows: two maps side by side on a phone name their axes
 
 /** @param {Canvas} it */
 function arrange(it) {
@@ -96,7 +97,7 @@ function lay(it, type) {
   const roomFor = (labels) => widest(context, [...labels, ...it.meta.beside]) + 15;
   const lines = it.choice.view === "lines";
   const title = lines ? 0 : titleWidth(it) + BESIDE;
-  const left = Math.min(Math.max(roomFor(it.meta.query), title), width * 0.3, 130 * scale);
+  const left = Math.min(Math.max(roomFor(it.meta.query), title), width * LABELS, 130 * scale);
   const longest = roomFor(it.meta.key),
     low = titleHeight(it);
   it.upright = !lines && longest - 10 <= fitted(width, height, rows, columns, left, low, scale).w;
