@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SELF: tuple[Kind, ...] = ("encoder", "decoder")
-SHARE = mark("share of weight")
+SHARE = mark("share of attention weight")
 ROWS = mark("all that count")
 
 

@@ -72,7 +72,7 @@ def short(record: Record, kind: Kind) -> tuple[str, ...]:
 
 
 def units(columns: Sequence[str]) -> str:
-    """The units of measures in words: "entropy: bits; previous, next: share of weight"."""
+    """The units of measures in words: "entropy: bits; previous, next: share of attention weight"."""
     by_unit: dict[str, list[str]] = {}
     for name in columns:
         by_unit.setdefault(measure_of(name).unit, []).append(name)

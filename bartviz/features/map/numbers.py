@@ -154,7 +154,7 @@ def _encoder(info: ModelInfo, family: Family, side: Side, *, both: bool) -> Colu
         _("Self-attention, {heads} heads", heads=info.encoder_heads), "heads", {"kind": "encoder"}, "encoder", "weights"
     )
     read = ("heads", {"kind": "cross"}, "cross") if both else ()  # by every layer of the decoder
-    after = Box(_("States of all tokens"), *read)
+    after = Box(_("Hidden states"), *read)
     return Column(
         "encoder",
         info.encoder_layers,

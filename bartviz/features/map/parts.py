@@ -74,7 +74,7 @@ def payload(record: Record, columns: tuple[Column, ...], *, plain: bool = False)
             }
             for column in columns
         ],
-        "bridge": _("The states of the source text go to the cross-attention of every decoder layer.")
+        "bridge": _("The hidden states of the source text go to the cross-attention of every decoder layer.")
         if len(columns) > 1
         else "",
         "out": _("Output"),

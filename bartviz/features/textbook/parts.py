@@ -54,7 +54,7 @@ def lead(verdicts: Verdicts) -> None:
     show.lead(
         _(
             "{claims} statements from texts that teach BERT, BART and their relatives. {tested} of them could be "
-            "checked against numbers.",
+            "tested with measured numbers.",
             claims=len(CLAIMS),
             tested=len(CLAIMS) - undecided,
         )

@@ -48,7 +48,7 @@ def test_no_row_begins_with_what_a_line_break_takes_for_its_argument() -> None:
 def test_measures_that_are_chosen_have_their_units_in_words(record: Record) -> None:
     table = paper.measures(record, "encoder", ["previous", "entropy"], with_units=False)
     assert list(table.columns) == ["head", "name", "score", "previous", "entropy"]
-    assert units(["previous", "next", "entropy"]) == "previous, next: share of weight; entropy: bits"
+    assert units(["previous", "next", "entropy"]) == "previous, next: share of attention weight; entropy: bits"
     with pytest.raises(SettingError, match="entropy, evenness"):
         paper.measures(record, "encoder", ["weather"])
 

@@ -30,7 +30,7 @@ def test_bart_has_an_encoder_and_a_decoder_with_post_norm() -> None:
         "Add, then LayerNorm",
         "Feed-forward, GELU",
         "Add, then LayerNorm",
-        "States of all tokens",
+        "Hidden states",
     ]
     assert texts(decoder) == [
         "Output so far",
@@ -65,7 +65,7 @@ def test_t5_normalises_before_each_part_and_after_the_last_layer() -> None:
 def test_bert_is_an_encoder_with_segments_and_gpt2_a_decoder_without_cross_attention() -> None:
     (encoder,) = blocks.columns(replace(stand_in.model_info("encoder"), family="bert"))
     assert texts(encoder)[1] == "Embeddings: token + position + segment, LayerNorm"
-    assert encoder.after[-1].text == "States of all tokens"
+    assert encoder.after[-1].text == "Hidden states"
     assert encoder.after[-1].page == ""
     (decoder,) = blocks.columns(replace(stand_in.model_info("decoder"), family="gpt2"))
     assert texts(decoder)[0] == "Text so far"

@@ -83,7 +83,7 @@ def test_shapes_are_those_of_the_record(record: Record) -> None:
     given = found(record)
     source, output, width = len(record.source), len(record.attention("decoder").query), record.model.width
     assert given["encoder", "Source text"].shape == f"{source} tokens"
-    assert given["encoder", "States of all tokens"].shape == f"{source} × {width} numbers"
+    assert given["encoder", "Hidden states"].shape == f"{source} × {width} numbers"
     _layers, heads, rows, columns = record.attention("cross").shape
     assert (rows, columns) == (output, source)
     cross = given["decoder", f"Cross-attention to the encoder, {heads} heads"]
