@@ -12,8 +12,8 @@ from training import everyday, fresh, grammar, lists, names_check, substitute
 from training.batches import Deck
 from training.corpus import Pair
 
-OWN = 0.2  # share of rows that are of the grammar
-LESSONS = 0.24  # share of rows that are of lessons.txt
+OWN = 0.18  # share of rows that are of the grammar
+LESSONS = 0.3  # share of rows that are of lessons.txt
 SMALL = 0.15  # share of texts whose English is typed without capitals, or without some of them
 JOINED = 0.14  # share of texts that are two sentences
 NO_END = 0.15  # share of texts that lose the final mark on both sides, so that input without a full stop works
