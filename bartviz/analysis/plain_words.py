@@ -10,6 +10,7 @@ PARTS: Mapping[str, str] = {
     "self-attention": mark("within one text"),
     "cross-attention": mark("from the output to the text"),
     "feed-forward": mark("each token by itself"),
+    "embeddings": mark("a list of numbers for each token"),
 }
 
 

@@ -14,7 +14,6 @@ from transformers.utils.chat_template_utils import render_jinja_template
 import bartviz
 from bartviz.analysis import inputs, word_colors
 from bartviz.errors import RecordError, SettingError
-from bartviz.features.inputs import parts
 from bartviz.models.model import Model
 from bartviz.record.turns import Turn
 from bartviz.run import chat
@@ -229,6 +228,8 @@ def test_each_message_has_one_colour_on_every_page(talking: Model) -> None:
 
 
 def test_the_table_of_pieces_has_the_roles(talking: Model) -> None:
+    from bartviz.features.inputs import parts  # needs Streamlit, which all other tests of runs do without
+
     record = bartviz.capture(talking, messages=MESSAGES[:2])
     table = inputs.pieces(record.source, record.roles())
     assert table["role"].tolist() == list(record.roles())

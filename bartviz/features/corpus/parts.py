@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _HEADS = "corpus_heads"
 STYLE = Path(__file__).with_name("style.css")
+_WORD_OR_MARK = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +235,8 @@ def _explained(chosen: Chosen) -> str:
     measure = measure_of(chosen.measure)
     if chosen.measure == "alignment":
         return _(
-            "One to one means that each word of the output looks at a word of its own, whether or not the two "
-            "are translations of each other: the head may be one word behind."
+            "One to one is the share of attention that links each output word to a source word of its own. That word "
+            "need not be its translation; it may be the one next to it."
         )
     return _("“{measure}”: {says}", measure=measure.title, says=measure.briefly)
 
@@ -282,7 +284,7 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
     for column, which in zip(columns, shown, strict=True):
         with column, st.container(key=f"corpus_{which}"):
             st.subheader(_(EXAMPLES[which]), anchor=False)
-            if which == shown[0] and (said := _about_examples(chosen, given)):
+            if which == shown[0] and (said := _about_examples(chosen, rows[which], given)):
                 show.note(said)
             for row in rows[which]:
                 opens(f"corpus_{which}_{row['rank']}", f"<b>{_written(chosen, row['value'])}</b>", row, chosen)
@@ -291,15 +293,31 @@ def examples(chosen: Chosen, shown: Sequence[str]) -> None:
         show.note(_("No attention maps: this server does not have the model {model}.", model=model))
 
 
-def _about_examples(chosen: Chosen, given: bool) -> str:
-    """What the values of the examples are a share of, and whose the outputs beside the texts are, if they were
-    ``given``."""
+def _about_examples(chosen: Chosen, rows: Sequence[Mapping[Any, Any]], given: bool) -> str:
+    """What the values of the examples (``rows``) are a share of, and whose the outputs beside the texts are, if they
+    were ``given``."""
     title, said = measure_of(chosen.measure).title, []
-    if chosen.measure in head_names.NAMES:
+    if chosen.measure == "alignment" and rows and all_linked(rows[0]["value"], rows[0]["target"]):
+        said.append(
+            _(
+                "In the first one, each output word has a source word of its own, which gets {share} of the attention "
+                "of {head} on average.",
+                share=_written(chosen, rows[0]["value"]),
+                head=chosen.name,
+            )
+        )
+    elif chosen.measure in head_names.NAMES:
         said.append(_("Share of the attention of {head} that counts as “{measure}”.", head=chosen.name, measure=title))
     if given:
         said.append(_("The text after “→” comes from the collection: the model was given it and did not write it."))
     return " ".join(said)
+
+
+def all_linked(value: float, target: object) -> bool:
+    """Whether every word of an output has a word of its own, since the measure "one to one" is so close to 1 that not
+    one of them can lack it."""
+    words = len(_WORD_OR_MARK.findall(target)) if isinstance(target, str) else 0
+    return words > 0 and (1 - value) * words < 1
 
 
 def _examples(chosen: Chosen) -> dict[str, list[dict[Any, Any]]]:

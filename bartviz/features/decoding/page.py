@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from bartviz.analysis import decoding
+from bartviz.analysis import decoding, plain_words
 from bartviz.app.components.player import player
 from bartviz.app.controls import pick, show
 from bartviz.app.frame import levels, output_confidence, page, page_hooks, related_links, row_names
@@ -63,7 +63,7 @@ def main() -> None:
                 show.lead(decoding.notice(record))
         elif not led:
             with show.place("decoding_do"):
-                show.what_to_do(_(TO_DO))
+                show.what_to_do(f"{plain_words.head()} {_(TO_DO)}")
         output_confidence.warning(record)
     with settings:
         layer, head = parts.choices(record)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from bartviz.analysis import head_names, head_view, sentence_words, word_colors
+from bartviz.analysis import head_names, head_view, plain_words, sentence_words, word_colors
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.thumbnails import SIDE
@@ -26,7 +26,7 @@ from bartviz.browser.canvas.data import Choice, Shown, Small, Views, What, view_
 from bartviz.drawing.colors import underline
 from bartviz.features.heads import parts_classic as classic
 from bartviz.language import _, mark, named, plural
-from bartviz.record.attention import KINDS, Attention, Head, Kind
+from bartviz.record.attention import Attention, Head, Kind
 from bartviz.record.record import Record
 from bartviz.text.tokens import Tokens
 
@@ -40,8 +40,8 @@ WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mar
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
 TO_DO = mark(
-    "Touch a small square to enlarge that head, or a word beside the large map to see where it looks. Layers and heads "
-    "are numbered from 0."
+    "Touch a square to enlarge it, or a word beside the large map to see where that word looks. Layers and heads are "
+    "numbered from 0."
 )
 _CANVAS = "heads_canvas"
 NAMED = 3  # rows named in a title
@@ -98,7 +98,8 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
     if not is_classic and not page_hooks.current().leads():  # a lesson says itself what to do
         with beside_it:
-            show.what_to_do(f"{_counted(kind, counts)} {_(TO_DO)}")
+            said = [] if levels.at_least("intermediate") else [plain_words.head()]
+            show.what_to_do(" ".join([*said, _counted(kind, counts[kind]), _(TO_DO)]))
     with second:
         may = levels.at_least("intermediate") or is_classic
         asked = may and (st.toggle(_("Settings"), key="heads_settings", persist_state="session") or is_classic)
@@ -127,21 +128,13 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     return Chosen(attention, layer, head, what, row, seen, rows, words, hide, divide, *how, colors), hero
 
 
-def _counted(kind: Kind, sizes: Mapping[Kind, int]) -> str:
-    """How many heads are shown, and of how many: the other kinds are behind the picker."""
-    values = {"kind": sentence_words.before_noun(kind), "all": sum(sizes.values())}
-    if len(sizes) == len(KINDS):
-        return plural(
-            "Of the model's {all} attention heads, here is the only {kind} head.",
-            "Of the model's {all} attention heads, here are the {count} {kind} heads. Each looks in its own way.",
-            sizes[kind],
-            **values,
-        )
+def _counted(kind: Kind, count: int) -> str:
+    """How many heads of this kind are shown, and how their squares are read: the other kinds are behind the picker."""
     return plural(
-        "The only {kind} head is a small part of the model that looks in its own way.",
-        "Each of the {count} {kind} heads is a small part of the model that looks in its own way.",
-        sizes[kind],
-        **values,
+        "Here is the model's only {kind} head: each row is a word, dark where it looks.",
+        "Here are the model's {count} {kind} heads. In each small square, a row is a word, dark where it looks.",
+        count,
+        kind=sentence_words.before_noun(kind),
     )
 
 

@@ -24,7 +24,7 @@ WORDS = 12  # tokens that a box shows
 LIKELIEST = 5  # of the next token
 LOOKS: Mapping[Kind, str] = {
     "encoder": mark("tokens look at each other"),
-    "decoder": mark("tokens look at earlier ones"),
+    "decoder": mark("no token looks ahead"),
     "cross": mark("the output looks at the text"),
 }
 
@@ -57,7 +57,7 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
             return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
-            shape = _(LOOKS[box.kind]) if plain else _attention_shape(record, box.kind)
+            shape = _looks(record, box.kind) if plain else _attention_shape(record, box.kind)
             return Tensor(shape, maps=maps(record, box.kind))
         case "scores" if step is not None:
             message = mark("{vocabulary:,} scores for the token after “{token}”")
@@ -81,6 +81,12 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
     return Tensor()
 
 
+def _looks(record: Record, kind: Kind) -> str:
+    """Where the tokens look, and that a small map is of all heads of its layer."""
+    heads = record.attention(kind).shape[1]
+    return _(LOOKS[kind]) if heads == 1 else _("{looks} (mean of {heads} heads)", looks=_(LOOKS[kind]), heads=heads)
+
+
 def _in_words(record: Record, box: Box) -> str:
     """What a box gives that has states or their sum, for a newcomer."""
     if box.gives == "sum":
@@ -88,7 +94,7 @@ def _in_words(record: Record, box: Box) -> str:
         return _("adds the input again, then rescales") if then_norm else _("adds the input again")
     if box.page == "inside":  # feed-forward
         return plain_words.part("feed-forward")
-    return _("lists of numbers") if box.page == "inputs" else _("a list of numbers for each token")
+    return _("lists of numbers") if box.page == "inputs" else plain_words.part("embeddings")
 
 
 def of_maps(record: Record) -> str:

@@ -158,7 +158,7 @@ def legend(rows: Sequence[Parameter], level: str, *, counted: bool = True) -> No
     (striped, used), narrow = hatched(seen, of=rows, dark=dark), strips(seen, dark=dark)
     if used:
         names = dict.fromkeys(_name(row.component, without_kind(row.role)) for row in used)
-        found[", ".join(names)] = striped, parameter_totals.total(used)
+        found[plain_words.named(", ".join(names), "embeddings")] = striped, parameter_totals.total(used)
     if narrow[1]:
         found[_("other (narrow strips)")] = (), narrow[1]  # their colours are also those of the headings
     if found:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from bartviz.arrays import Floats
     from bartviz.record.record import Reading, Record
 
+SHORT = 60  # characters of an output that is quoted in a sentence
+
 
 def weight_and_effect(record: Record) -> None:
     """Weight is not contribution, and a sharp head may be silenced at no cost."""
@@ -53,7 +55,11 @@ def weight_and_effect(record: Record) -> None:
                 else _("the start mark {token}", token=looked)
             )
             mark_or_word = starts if begins else looked
-            sentence = _plain_gap(gap, names.labels[gap.row], mark_or_word, brought, writes=writes)
+            text = (shown.target_text if writes else "") or ""
+            row = quote(names.labels[gap.row])
+            if 0 < len(text) <= SHORT:
+                row = _("{token} in {text}", token=row, text=quote(text))
+            sentence = _plain_gap(gap, row, mark_or_word, brought, writes=writes)
         elif gap.looked == gap.brought:
             sentence = _(
                 "{head}, row of {row}: {looked} has {weight:%} of the weight, but only {share:%} of the head's output "
@@ -97,25 +103,23 @@ def weight_and_effect(record: Record) -> None:
             _about_contributions(gap)
 
 
-def _plain_gap(gap: pitfalls.Gap, token: str, looked: str, brought: str, *, writes: bool) -> str:
+def _plain_gap(gap: pitfalls.Gap, row: str, looked: str, brought: str, *, writes: bool) -> str:
     """The gap for a beginner: what the head looks at most, and what it takes most from."""
     message = (
         mark(
-            "To write {token}, one head spends {weight:%} of its attention on {looked}, but only {share:%} of what the "
-            "head passes on comes from there: the numbers found there (the value) are small."
+            "To write {token}, one head spends {weight:%} of its attention on {looked}. A head collects numbers (the "
+            "values) from where it looks and passes them on. Those it finds there are small: only {share:%} of what it "
+            "passes on comes from there."
         )
         if writes
         else mark(
-            "At {token}, one head spends {weight:%} of its attention on {looked}, but only {share:%} of what the head "
-            "passes on comes from there: the numbers found there (the value) are small."
+            "At {token}, one head spends {weight:%} of its attention on {looked}. A head collects numbers (the values) "
+            "from where it looks and passes them on. Those it finds there are small: only {share:%} of what it passes "
+            "on comes from there."
         )
     )
     said = _(
-        message,
-        token=quote(token),
-        looked=looked,
-        weight=float(gap.weights[gap.looked]),
-        share=float(gap.shares[gap.looked]),
+        message, token=row, looked=looked, weight=float(gap.weights[gap.looked]), share=float(gap.shares[gap.looked])
     )
     if gap.looked == gap.brought:
         return said

@@ -54,7 +54,8 @@ def alike(
         else _("You have looked at {one}; the head most like it is {other}.", **values)
     ]
     if len(names) == 2 and names[0].title == names[1].title:
-        said.append(_("Each {does}, though it may look anywhere.", does=names[0].alone))
+        said.append(_("Each {does}, though it could look anywhere.", does=names[0].alone))
+    said.append(_("Touch a row."))
     if not named:
         said.insert(0, plain_words.head())
     else:
@@ -85,7 +86,7 @@ def main() -> None:
                 model=parts.writer(record),
             )
         )
-        parts.to_do()
+        parts.to_read()
     with st.container(key="side_both" if levels.at_least("intermediate") else "side_both_simple"):
         masks, said, maps = (show.place(f"side_{name}") for name in ("masks", "said", "maps"))
     with masks:

@@ -81,11 +81,9 @@ def _record(model: Model, ticket: Ticket[Record], *, request: Request) -> Record
     return requests.record(model, ticket, replace(request, pair=None))
 
 
-def to_do() -> None:
-    """What a visitor can do; and how to read the small squares, for which a phone has no room."""
-    read = _("In the small squares, a coloured cell is a place where a word may look.")
-    touch = _("Each row shows where a word looks: touch one.")
-    st.html(f"<p class='bv-do'>{html.escape(touch)} <span class='bv-read'>{html.escape(read)}</span></p>")
+def to_read() -> None:
+    """How to read the squares."""
+    show.what_to_do(_("Coloured cells show where a word may look."))
 
 
 def squares(record: Record) -> None:

@@ -43,9 +43,9 @@ CHAPTERS: Mapping[Chapter, str] = {
 # What many people believe, of several chapters, with the terms of the glossary that each needs: with these a visitor
 # begins, the plainest first, as they need no formula. Their verdicts are computed as all others are.
 BELIEVED: Mapping[str, tuple[str, ...]] = {
-    "35c": ("token", "head", "weight"),
     "31d": ("token", "encoder"),
     "35e": ("cross-attention", "alignment"),
+    "35c": ("token", "head", "weight"),
     "22d": ("decoder", "cross-attention"),
     "24": ("decoder", "special token"),
     "17b": ("decoder", "causal"),

@@ -54,7 +54,7 @@ def lead(verdicts: Verdicts) -> None:
     show.lead(
         _(
             "{claims} statements from texts that teach BERT, BART and their relatives. {tested} of them could be "
-            "tested with measured numbers.",
+            "checked against measurements.",
             claims=len(CLAIMS),
             tested=len(CLAIMS) - undecided,
         )
@@ -122,7 +122,7 @@ def _picture() -> None:
     head, row = start.head_of(record, kind), start.row_of(record, kind)
     attention = record.attention(kind)
     label = _(
-        "An example of weights: where one head of a small translator looked when it wrote “{word}”. The "
+        "An example of weights: where one head of a small translation model looked when the model wrote “{word}”. The "
         "stronger a word's colour, the larger its weight.",
         word=record.rows(kind).labels[row],
     )

@@ -19,6 +19,7 @@ import pytest
 
 from bartviz import open_atlas
 from bartviz.analysis.corpus_measures import measure_of
+from bartviz.analysis.mutual import score
 from bartviz.app.state import session
 from bartviz.corpus import schema, shipped
 from bartviz.corpus.atlas import Atlas, in_memory
@@ -27,6 +28,7 @@ from bartviz.corpus.run import corpus, of_lines
 from bartviz.corpus.sums import Partial
 from bartviz.errors import SettingError
 from bartviz.features.corpus import parts_own
+from bartviz.features.corpus.parts import all_linked
 from bartviz.language.percentages import percent
 from bartviz.record.record import Record
 from tests.support import loaded
@@ -76,6 +78,15 @@ def test_it_begins_with_what_the_head_does_on_average_and_in_one_typical_text(ap
         )
 
 
+def test_all_words_are_linked_where_the_share_is_too_large_for_one_without_a_link() -> None:
+    links = np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0.9, 0.1]])  # the last chooses a taken word
+    assert not all_linked(score(links), "one two three four")
+    links[3] = [0, 0, 0.1, 0.9]
+    assert all_linked(score(links), "one two three four")
+    assert not all_linked(0.74, "one two three.")  # three of four would do: the full stop counts
+    assert not all_linked(1.0, None)
+
+
 def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) -> None:
     page = app("corpus", record=None, level="beginner")
     assert not page.exception
@@ -85,11 +96,14 @@ def test_a_beginner_sees_the_means_beside_the_texts_and_no_interval(app: App) ->
     (mosaic,) = (json.loads(chart.proto.spec) for chart in page.get("plotly_chart"))
     assert percent(best["mean"]) in next(trace for trace in mosaic["data"] if trace["name"] == "numbers")["text"]
     said = html.unescape(words(page))
-    assert said.count("whether or not the two are translations of each other") == 1
+    assert said.count("links each output word to a source word of its own") == 1
     assert "“one to one”:" not in said  # what it means is said once, below the picture
     assert "That is the highest value of all 32 cross-attention heads." in said
     name = f"head {best['head']} of layer {best['layer']}"
-    assert f"Share of the attention of {name} that counts as “one to one”" in said
+    examples = shipped.atlas("bart-tiny-en-de").examples
+    of_best = (examples["kind"] == "cross") & (examples["layer"] == best["layer"]) & (examples["head"] == best["head"])
+    most = examples[of_best & (examples["measure"] == "alignment") & (examples["which"] == "highest")]["value"].max()
+    assert f"of its own, which gets {percent(most)} of the attention of {name} on average" in said
     assert "English–German sentence pairs that were not used in training." in said
     assert "tatoeba-valid.tsv" not in said
     assert "Layers and heads are numbered from 0." in words(page)

@@ -59,9 +59,10 @@ def test_the_legend_names_every_colour_of_a_layer_with_its_parameters(app: App) 
     shown = re.findall(r"<li>(?:<i [^>]*></i>)*(.*?)</li>", html(app("parameters", record=None, of="t5-small")))
     attention, forward = 4 * 512 * 512 + 512, 2 * 512 * 2048 + 512  # matrices, and a norm without a bias
     counts = {"self-attention": 12 * attention, "cross-attention": 6 * attention, "feed-forward": 12 * forward}
-    counts["shared embeddings"] = 32_128 * 512  # the tokens', of encoder, decoder and output layer
+    counts["embeddings"] = 32_128 * 512  # the tokens', of encoder, decoder and output layer
+    titles = {"embeddings": "shared embeddings"}
     assert dict(entry.split(" · ")[:2] for entry in shown) == {
-        plain_words.named(name, name): f"{count / 1e6:.1f} M" for name, count in counts.items()
+        plain_words.named(titles.get(name, name), name): f"{count / 1e6:.1f} M" for name, count in counts.items()
     }
 
 
@@ -71,10 +72,12 @@ def test_the_legend_and_the_table_agree_on_names_and_shares(app: App) -> None:
     shares = {name: share for name, _count, share in (entry.split(" · ") for entry in shown)}
     assert sum(float(share.rstrip("%")) for share in shares.values()) == pytest.approx(100, abs=0.2)
     table = {row[0]: row[-1] for row in rows(page)}
-    assert shares["shared embeddings"] == table["shared embeddings"] == "27.7%"
+    embeddings = plain_words.named("shared embeddings", "embeddings")
+    assert shares[embeddings] == table["shared embeddings"] == "27.7%"
     masked = {"of": "bert-base-uncased", "class": "BertForMaskedLM", "level": "intermediate"}
     page = app("parameters", record=None, **masked)
-    assert "encoder: token embedding, output layer · 23.5 M" in html(page)
+    tied = plain_words.named("encoder: token embedding, output layer", "embeddings")
+    assert f"{tied} · 23.5 M" in html(page)
     assert {"encoder: token embedding", "output layer"} <= {row[0] for row in rows(page)}
 
 
@@ -341,7 +344,8 @@ def test_the_legend_is_that_of_the_open_area(app: App) -> None:
     crossing = plain_words.named("cross-attention", "cross-attention")
     assert crossing not in dict(encoder)
     assert [entry.split(" · ")[0] for entry in shown(area="decoder/layer 1/cross-attention")] == [crossing]
-    assert [entry.split(" · ")[0] for entry in shown(area="shared")] == ["shared embeddings"]
+    embeddings = plain_words.named("shared embeddings", "embeddings")
+    assert [entry.split(" · ")[0] for entry in shown(area="shared")] == [embeddings]
     both = shown(area="encoder", beside="facebook/bart-base")
     assert crossing not in both
 

@@ -69,7 +69,7 @@ def test_the_choice_of_a_head_says_what_the_head_does(app: App, monkeypatch: pyt
     before = np.broadcast_to(100 * np.eye(len(record.source), k=-1, dtype=np.float32), record.encoder.shape[1:])
     page = app("side", record=replace(record, encoder=replace(record.encoder, bias=before)))
     assert page.selectbox(key="left").options[1] == "encoder L0H1 · previous token"
-    assert "Each row shows where a word looks: touch one." in visits.words(page)
+    assert "Coloured cells show where a word may look." in visits.words(page)
 
 
 def test_each_map_leaves_room_for_the_labels_of_the_other(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
