@@ -105,14 +105,14 @@ def of_all(found: Ablation) -> str:
     whole = analysis.of_whole(found.before, found.after)
     if whole.told:
         message = (
-            mark("The probability of all the words above together rises from {was} to {now}.")
+            mark("The probability of all its tokens together, special ones included, rises from {was} to {now}.")
             if whole.times > 1
-            else mark("The probability of all the words above together falls from {was} to {now}.")
+            else mark("The probability of all its tokens together, special ones included, falls from {was} to {now}.")
         )
         return _(message, was=percent(whole.was), now=percent(whole.now))
     if whole.times > 1:
-        return _("All the words above together become {times:,.1f} times as likely.", times=whole.times)
-    return _("All the words above together are only {share:%} as likely as before.", share=whole.times)
+        return _("All its tokens together become {times:,.1f} times as likely.", times=whole.times)
+    return _("All its tokens together are only {share:%} as likely as before.", share=whole.times)
 
 
 def _of_labels(found: Ablation) -> str:

@@ -75,14 +75,14 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
             return _("Switch off the head that the start page shows, and the model finds the same text just as likely.")
         return _(
             "Switch off the head that the start page shows, and the model finds the same text just as likely: the "
-            "probability of all its words together stays at {before}.",
+            "probability of all its tokens together stays at {before}.",
             before=said["before"],
         )
     if whole.times > 1:
         if whole.told:
             return _(
                 "Switch off the head that the start page shows, and the same text does not become any less "
-                "likely: the probability of all its words together is {before} with the head and {after} "
+                "likely: the probability of all its tokens together is {before} with the head and {after} "
                 "without it.",
                 **said,
             )
@@ -94,7 +94,7 @@ def surprise_sentence(before: Guesses, after: Guesses) -> str:
     if whole.told:
         return _(
             "Switch off the head that the start page shows, and the model finds the same text less likely: the "
-            "probability of all its words together is {before} with the head and {after} without it. That is an "
+            "probability of all its tokens together is {before} with the head and {after} without it. That is an "
             "effect; the picture alone shows none.",
             **said,
         )

@@ -90,7 +90,10 @@ def test_the_first_run_of_a_visit_begins_with_the_head_that_it_needs_most(app: A
     assert found.before is not None
     assert found.after is not None
     whole = [percent(float(np.exp(one.log_probability.sum()))) for one in (found.before, found.after)]
-    assert f"The probability of all the words above together falls from {whole[0]} to {whole[1]}." in said
+    assert (
+        f"The probability of all its tokens together, special ones included, falls from {whole[0]} to {whole[1]}."
+        in said
+    )
     assert "Of all heads, this one matters most here." in said
     louder = words(app("experiments", record=record, level="beginner", factor="0.5"))
     assert "this one matters most" not in louder  # how much it needs a head is measured without that head

@@ -148,7 +148,7 @@ def guesses(*chances: float) -> Guesses:
 
 def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     whole = guesses(0.5, 0.8)
-    of_all = "the probability of all its words together"
+    of_all = "the probability of all its tokens together"
     more, less = surprise_sentence(whole, guesses(0.5, 0.9)), surprise_sentence(whole, guesses(0.1, 0.5))
     assert f"any less likely: {of_all} is 40% with the head and 45% without it." in more
     assert f" less likely: {of_all} is 40% with the head and 5.0% without it." in less
