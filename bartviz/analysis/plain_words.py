@@ -10,6 +10,8 @@ PARTS: Mapping[str, str] = {
     "self-attention": mark("within one text"),
     "cross-attention": mark("from the output to the text"),
     "feed-forward": mark("each token by itself"),
+    "encoder": mark("reads the text"),
+    "decoder": mark("writes the output"),
     "embeddings": mark("a list of numbers for each token"),
 }
 

@@ -20,9 +20,9 @@ def _live() -> None:
     """The network that learns in the browser."""
     show.lead(
         _(
-            "This network starts with random numbers, so where its heads look means nothing yet. In the maps below, a "
-            "row is what it writes, and the darker a cell, the more a head looks there. Guess which cells will stand "
-            "out, then start the training and watch."
+            "This network starts with random numbers, so where its heads look means nothing yet. In the maps below, "
+            "each row is what it writes and each column what it reads: the darker a cell, the more a head looks there. "
+            "Guess which cells will stand out, then start the training and watch."
         )
     )
     task = parts.task()

@@ -39,10 +39,7 @@ if TYPE_CHECKING:
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
-TO_DO = mark(
-    "Touch a square to enlarge it, or a word beside the large map to see where that word looks. Layers and heads are "
-    "numbered from 0."
-)
+TO_DO = mark("Touch a small map to enlarge it, or a word beside the large one. Layers and heads are numbered from 0.")
 _CANVAS = "heads_canvas"
 NAMED = 3  # rows named in a title
 MEASURED = 2_000_000  # weights up to which a head gets its name: more take a second to measure
@@ -129,13 +126,19 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
 
 
 def _counted(kind: Kind, count: int) -> str:
-    """How many heads of this kind are shown, and how their squares are read: the other kinds are behind the picker."""
-    return plural(
-        "Here is the model's only {kind} head: each row is a word, dark where it looks.",
-        "Here are the model's {count} {kind} heads. In each small square, a row is a word, dark where it looks.",
+    """How many heads of this kind are shown, and how their small maps are read: other kinds are behind the picker."""
+    shown = plural(
+        "Here is the model's only {kind} head.",
+        "Here are the model's {count} {kind} heads.",
         count,
         kind=sentence_words.before_noun(kind),
     )
+    read = (
+        _("Each row of a map is a word being written: the darker a cell, the more it looks at that word of the text.")
+        if kind == "cross"
+        else _("Each row of a map is a word: the darker a cell, the more it looks there.")
+    )
+    return f"{shown} {read}"
 
 
 def large(chosen: Chosen) -> Choice:

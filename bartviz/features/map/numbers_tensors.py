@@ -97,13 +97,15 @@ def _in_words(record: Record, box: Box) -> str:
     return _("lists of numbers") if box.page == "inputs" else plain_words.part("embeddings")
 
 
-def of_maps(record: Record) -> str:
+def reading_maps() -> str:
     """How the small maps are read, for a newcomer."""
-    said = [
-        _("In the small squares, a row is a token, and a column is what it looks at: the darker, the more."),
-        plain_words.head(),
-        _("Each small square is the average of a layer's heads."),
-    ]
+    read = _("In the small squares, each row is a token: the darker a cell, the more it looks there.")
+    return f"{plain_words.head()} {read}"
+
+
+def of_maps(record: Record) -> str:
+    """What else there is in the small maps, for a newcomer."""
+    said = [_("Each small square is the average of a layer's heads.")]
     if record.steps:
         said.append(_("The decoder's squares show all steps; in the grey part it may not look."))
     return " ".join(said)

@@ -16,10 +16,12 @@ from bartviz.language import _
 
 def main() -> None:
     record = page.begin("map")
-    with show.place("lead"):
-        plain = not levels.at_least("intermediate")
+    plain = not levels.at_least("intermediate")
+    with show.place("map_lead" if plain else "lead"):
         say = numbers.plainly if plain else numbers.sentence
         show.lead(f"{say(record.model)} {_('Press a box to open its page.')}")
+        if plain:
+            show.what_to_do(tensors.reading_maps())
     with st.container(key="map_drawn"):
         parts.show(record, small=not plain)
     others = tensors.of_others(record, plain=plain)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pandas as pd
 import plotly.graph_objects as go
 
-from bartviz.analysis import matrix_titles, parameter_totals, sentence_words
+from bartviz.analysis import matrix_titles, parameter_totals, plain_words, sentence_words
 from bartviz.analysis.parameters import Parameter, from_table
 from bartviz.analysis.parameters import parameters as parameters_of
 from bartviz.drawing import theme
@@ -312,9 +312,10 @@ def _levels(row: Parameter) -> tuple[str, ...]:
 
 def _heading(area: Area, parents: Mapping[str, str], level: str, *, bold: bool) -> str:
     """What stands above the parts of an area; a column of layers has room for the short name of a layer's part.
-    ``bold``: whether the parts of the model stand out; the path below a map would print the tags."""
+    ``bold``: whether the parts of the model stand out and say what they do; the path below a map would print the tags,
+    and has no room."""
     if bold and area.parent == "model":
-        return f"<b>{area.label}</b>"
+        return f"<b>{area.label.replace(area.said, plain_words.named(area.said, area.id), 1)}</b>"
     return area.text.split("<br>")[0] if parents.get(area.parent) == level and area.row is None else area.label
 
 

@@ -54,7 +54,7 @@ def weights_and_contributions(
             ],
             "textposition": "outside",
             "textangle": 0,
-            "textfont": {"size": 12 if len(places) < ROOM else 10},  # beside each other on a phone, and apart
+            "textfont": {"size": 14 if len(places) < ROOM else 11},  # beside each other on a phone, and apart
             "cliponaxis": False,
             "marker": {"color": color},
             "hovertemplate": "%{y:.1%}<extra>" + theme.escape(names[what]) + "</extra>",

@@ -57,9 +57,9 @@ def weight_and_effect(record: Record) -> None:
             mark_or_word = starts if begins else looked
             text = (shown.target_text if writes else "") or ""
             row = quote(names.labels[gap.row])
-            if 0 < len(text) <= SHORT:
-                row = _("{token} in {text}", token=row, text=quote(text))
-            sentence = _plain_gap(gap, row, mark_or_word, brought, writes=writes)
+            if 0 < len(text) <= SHORT and len(shown.source_text) <= SHORT:
+                row = _("{token} in {text} ({source})", token=row, text=quote(text), source=quote(shown.source_text))
+            sentence = _plain_gap(gap, row, mark_or_word, looked, brought, writes=writes)
         elif gap.looked == gap.brought:
             sentence = _(
                 "{head}, row of {row}: {looked} has {weight:%} of the weight, but only {share:%} of the head's output "
@@ -103,23 +103,29 @@ def weight_and_effect(record: Record) -> None:
             _about_contributions(gap)
 
 
-def _plain_gap(gap: pitfalls.Gap, row: str, looked: str, brought: str, *, writes: bool) -> str:
-    """The gap for a beginner: what the head looks at most, and what it takes most from."""
+def _plain_gap(gap: pitfalls.Gap, row: str, looked: str, there: str, brought: str, *, writes: bool) -> str:
+    """The gap for a beginner: what the head looks at most (``there``; in a sentence ``looked``), and what it takes most
+    from."""
     message = (
         mark(
             "To write {token}, one head spends {weight:%} of its attention on {looked}. A head collects numbers (the "
-            "values) from where it looks and passes them on. Those it finds there are small: only {share:%} of what it "
-            "passes on comes from there."
+            "values) from where it looks and passes them on. Those of {there} are small: only {share:%} of what the "
+            "head passes on comes from it."
         )
         if writes
         else mark(
             "At {token}, one head spends {weight:%} of its attention on {looked}. A head collects numbers (the values) "
-            "from where it looks and passes them on. Those it finds there are small: only {share:%} of what it passes "
-            "on comes from there."
+            "from where it looks and passes them on. Those of {there} are small: only {share:%} of what the head "
+            "passes on comes from it."
         )
     )
     said = _(
-        message, token=row, looked=looked, weight=float(gap.weights[gap.looked]), share=float(gap.shares[gap.looked])
+        message,
+        token=row,
+        looked=looked,
+        there=there,
+        weight=float(gap.weights[gap.looked]),
+        share=float(gap.shares[gap.looked]),
     )
     if gap.looked == gap.brought:
         return said

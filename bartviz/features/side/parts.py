@@ -44,7 +44,7 @@ SHORT = 14  # words, up to which both maps stand side by side on a phone
 MEANINGS: dict[Kind, str] = {
     "encoder": mark("reads in both directions"),
     "decoder": mark("writes from left to right"),
-    "cross": mark("looks at all of the text"),
+    "cross": mark("looks from output to text"),
 }
 
 

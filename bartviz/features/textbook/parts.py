@@ -53,8 +53,8 @@ def lead(verdicts: Verdicts) -> None:
     undecided = textbook.tally(verdicts)["undecided"]
     show.lead(
         _(
-            "{claims} statements from texts that teach BERT, BART and their relatives. {tested} of them could be "
-            "checked against measurements.",
+            "{claims} statements from texts about BERT, which reads, BART, which reads and writes, and their "
+            "relatives. {tested} of them could be checked against measurements.",
             claims=len(CLAIMS),
             tested=len(CLAIMS) - undecided,
         )

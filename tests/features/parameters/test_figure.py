@@ -302,14 +302,15 @@ def test_a_number_is_written_once_where_a_matrix_is_all_of_its_part() -> None:
     assert bert["pooler.dense.weight"].text == "pooler weight<br>590 k"  # beside its bias
 
 
-def test_the_parts_of_a_model_are_bold_where_no_path_would_print_the_tags() -> None:
+def test_the_parts_of_a_model_are_bold_and_say_what_they_do_where_no_path_would_print_that() -> None:
     found = rows(configuration("facebook/bart-base"))
     plain, bold = (
         dict(zip(drawn.ids, drawn.labels, strict=True))
         for drawn in (treemap(found, "bart", with_path=with_path).data[0] for with_path in (True, False))
     )
+    does = {"shared": "", "encoder": " (reads the text)", "decoder": " (writes the output)"}
     assert {id_: label for id_, label in bold.items() if label != plain[id_]} == {
-        part: f"<b>{plain[part]}</b>" for part in ("shared", "encoder", "decoder")
+        part: f"<b>{plain[part].replace(' ·', f'{said} ·')}</b>" for part, said in does.items()
     }
 
 
