@@ -1,6 +1,7 @@
 """Where does each word look? Every layer and head of the text, one of them large."""
 
 from bartviz.analysis import head_view as analysis
+from bartviz.analysis import plain_words
 from bartviz.app.controls import prediction, show
 from bartviz.app.frame import fill_masks, levels, page, related_links
 from bartviz.drawing.heads import heads as figure
@@ -22,7 +23,8 @@ def main() -> None:
         return
     shown = chosen.view()
     with lead:
-        show.lead(*parts.notice(record, chosen, shown))
+        said, explains = parts.notice(record, chosen, shown)
+        show.lead(said if levels.at_least("intermediate") else f"{plain_words.head()} {said}", explains)
     with hero:
         choice = parts.large(chosen)
         parts.note(record, chosen, shown)

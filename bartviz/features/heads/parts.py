@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
-from bartviz.analysis import head_names, head_view, plain_words, sentence_words, word_colors
+from bartviz.analysis import head_names, head_view, sentence_words, word_colors
 from bartviz.analysis.masks import quote
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.thumbnails import SIDE
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 WHAT = {"head": mark("one head"), "layer": mark("mean of its layer"), "all": mark("mean of all heads")}
 SMALL = {"all": mark("all layers"), "layer": mark("this layer")}
 SEEN_AS = {**canvas.VIEWS, "classic": "bertviz"}
-TO_DO = mark("Touch a small map to enlarge it, or a word beside the large one. Layers and heads are numbered from 0.")
+TO_DO = mark(
+    "Touch a small map to enlarge it, or a word beside the large one to see its row. Layers and heads are numbered "
+    "from 0."
+)
 _CANVAS = "heads_canvas"
 NAMED = 3  # rows named in a title
 MEASURED = 2_000_000  # weights up to which a head gets its name: more take a second to measure
@@ -95,8 +98,7 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
     if not is_classic and not page_hooks.current().leads():  # a lesson says itself what to do
         with beside_it:
-            said = [] if levels.at_least("intermediate") else [plain_words.head()]
-            show.what_to_do(" ".join([*said, _counted(kind, counts[kind]), _(TO_DO)]))
+            show.what_to_do(f"{_counted(kind, counts[kind])} {_(TO_DO)}")
     with second:
         may = levels.at_least("intermediate") or is_classic
         asked = may and (st.toggle(_("Settings"), key="heads_settings", persist_state="session") or is_classic)

@@ -25,7 +25,7 @@ LIKELIEST = 5  # of the next token
 LOOKS: Mapping[Kind, str] = {
     "encoder": mark("tokens look at each other"),
     "decoder": mark("no token looks ahead"),
-    "cross": mark("the output looks at the text"),
+    "cross": mark("from output to text"),
 }
 
 
@@ -83,8 +83,10 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
 
 def _looks(record: Record, kind: Kind) -> str:
     """Where the tokens look, and that a small map is of all heads of its layer."""
-    heads = record.attention(kind).shape[1]
-    return _(LOOKS[kind]) if heads == 1 else _("{looks} (mean of {heads} heads)", looks=_(LOOKS[kind]), heads=heads)
+    heads, looks = record.attention(kind).shape[1], _(LOOKS[kind])
+    if kind != "encoder" and record.steps:  # other boxes show one step
+        return _("{looks} (all steps, mean of {heads} heads)", looks=looks, heads=heads)
+    return looks if heads == 1 else _("{looks} (mean of {heads} heads)", looks=looks, heads=heads)
 
 
 def _in_words(record: Record, box: Box) -> str:

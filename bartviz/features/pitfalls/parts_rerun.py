@@ -53,7 +53,7 @@ def surprise(record: Record) -> None:
     found: Ablation | None = ask("pitfalls_surprise", record, {"head": str(head)}, work, button=label)
     if found is None or found.before is None or found.after is None:
         return
-    said = surprise_sentence(found.before, found.after)
+    said = surprise_sentence(found.before, found.after, levels.head_with_kind(head))
     show.lead(said)
     whole = ablation.of_whole(found.before, found.after)
     if whole.told:
@@ -63,44 +63,51 @@ def surprise(record: Record) -> None:
     link("experiments", _("silence this head"), {"experiment": "ablation", "silenced": str(head)})
 
 
-def surprise_sentence(before: Guesses, after: Guesses) -> str:
-    """What happens to the probability of the whole text, the product of its tokens', when a head is silenced.
+def surprise_sentence(before: Guesses, after: Guesses, head: str) -> str:
+    """What happens to the probability of the whole text, the product of its tokens', when a head, as it is called, is
+    silenced.
 
     Both probabilities are told where a reader can compare them, else their quotient: those of long texts are tiny.
     """
     whole = ablation.of_whole(before, after)
-    said = {"before": percent(whole.was), "after": percent(whole.now)}
+    said = {"head": head, "before": percent(whole.was), "after": percent(whole.now)}
     if abs(whole.times - 1) < ALIKE:
         if min(whole.was, whole.now) < ablation.SMALLEST:
-            return _("Switch off the head that the start page shows, and the model finds the same text just as likely.")
+            return _(
+                "Switch off {head}, which the start page shows, and the model finds the same text just as likely.",
+                head=head,
+            )
         return _(
-            "Switch off the head that the start page shows, and the model finds the same text just as likely: the "
+            "Switch off {head}, which the start page shows, and the model finds the same text just as likely: the "
             "probability of all its tokens together stays at {before}.",
+            head=head,
             before=said["before"],
         )
     if whole.times > 1:
         if whole.told:
             return _(
-                "Switch off the head that the start page shows, and the same text does not become any less "
+                "Switch off {head}, which the start page shows, and the same text does not become any less "
                 "likely: the probability of all its tokens together is {before} with the head and {after} "
                 "without it.",
                 **said,
             )
         return _(
-            "Switch off the head that the start page shows, and the same text does not become any less "
+            "Switch off {head}, which the start page shows, and the same text does not become any less "
             "likely: {times:,.2f} times as likely as before.",
+            head=head,
             times=whole.times,
         )
     if whole.told:
         return _(
-            "Switch off the head that the start page shows, and the model finds the same text less likely: the "
+            "Switch off {head}, which the start page shows, and the model finds the same text less likely: the "
             "probability of all its tokens together is {before} with the head and {after} without it. That is an "
             "effect; the picture alone shows none.",
             **said,
         )
     return _(
-        "Switch off the head that the start page shows, and the model finds the same text less likely: its "
+        "Switch off {head}, which the start page shows, and the model finds the same text less likely: its "
         "probability is {share} of what it was. That is an effect; the picture alone shows none.",
+        head=head,
         share=percent(whole.times),
     )
 

@@ -88,6 +88,11 @@ def weight_and_effect(record: Record) -> None:
                     "How much comes from a word is measured by how much it adds to the head's output. The numbers are "
                     "rounded."
                 ),
+                *(
+                    [_("A strip below a word is the colour that the word has on every page.")]
+                    if colors is not None
+                    else []
+                ),
             )
         )
         if not levels.at_least("intermediate"):  # what stands beside the picture is for others
