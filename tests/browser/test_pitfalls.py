@@ -29,7 +29,7 @@ def test_five_warnings_with_numbers_pictures_and_two_runs(visit: Open, shipped: 
     expect(leads.nth(1)).to_contain_text(f"({percent(float(gap.weights[gap.looked]))})")
     expect(page.get_by_text("With random weights a row of cross-attention")).to_be_visible()
     expect(page.get_by_text("every layer norm still has a gain of exactly 1")).to_be_visible()
-    page.get_by_role("button", name=re.compile("^Silence each of 96 heads")).click()
+    page.get_by_role("button", name=re.compile("^Silence each of the 96 heads")).click()
     expect(page.get_by_text(re.compile(r"Of \d+ heads with at least 0\.5 there"))).to_be_visible()
     settle(page)
     expect(page.locator(".js-plotly-plot")).to_have_count(11)
