@@ -89,7 +89,8 @@ def one(chosen: ui.Chosen, lead: DeltaGenerator) -> partial[go.Figure]:
     with lead:
         show.lead(notice)
     drawn = partial(ui.treemap, chosen, opened=None if whole else opened.id, dark=page.dark(), large=large_type.on())
-    left, right = st.columns([4, 3])
+    with st.container(key="parameters_one"):  # on a phone the legend is above the areas (first.css)
+        left, right = st.columns([4, 3])
     with left:
         if whole:
             show.what_to_do(
@@ -115,7 +116,8 @@ def detailed() -> bool:
 
 def draw(record: Record | None) -> None:
     first = st.container(key="parameters_lead")
-    chosen, other = ui.choose()
+    with st.container(key="parameters_models"):
+        chosen, other = ui.choose()
     if other is None:
         drawn = one(chosen, first)
     else:
