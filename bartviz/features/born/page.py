@@ -18,13 +18,14 @@ def main() -> None:
 
 def _live() -> None:
     """The network that learns in the browser."""
-    show.lead(
-        _(
-            "This network starts with random numbers, so where its heads look means nothing yet. In the maps below, "
-            "each row is what it writes and each column what it reads: the darker a cell, the more a head looks there. "
-            "Guess which cells will stand out, then start the training and watch."
+    with show.place("born_lead"):
+        show.lead(
+            _(
+                "This network starts with random numbers, so where its heads look means nothing yet. In the maps "
+                "below, each row is what it writes and each column what it reads: the darker a cell, the more a head "
+                "looks there. Guess which cells will stand out, then start the training and watch."
+            )
         )
-    )
     task = parts.task()
     place = show.place("born")
     parts.again()

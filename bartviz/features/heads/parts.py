@@ -44,6 +44,7 @@ TO_DO = mark(
     "from 0."
 )
 _CANVAS = "heads_canvas"
+SHORT = 60  # characters of an output that is quoted in a sentence
 NAMED = 3  # rows named in a title
 MEASURED = 2_000_000  # weights up to which a head gets its name: more take a second to measure
 TABLED = 5000  # weights up to which the canvas has the whole map as a table
@@ -97,8 +98,8 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     attention = record.attention(kind)
     is_classic = st.session_state.get("view", st.query_params.get("view")) == "classic"
     if not is_classic and not page_hooks.current().leads():  # a lesson says itself what to do
-        with beside_it:
-            show.what_to_do(f"{_counted(kind, counts[kind])} {_(TO_DO)}")
+        with beside_it, show.place("heads_do"):
+            show.what_to_do(f"{_counted(record, kind, counts[kind])} {_(TO_DO)}")
     with second:
         may = levels.at_least("intermediate") or is_classic
         asked = may and (st.toggle(_("Settings"), key="heads_settings", persist_state="session") or is_classic)
@@ -127,7 +128,7 @@ def choose(record: Record) -> tuple[Chosen | classic.Chosen, DeltaGenerator]:
     return Chosen(attention, layer, head, what, row, seen, rows, words, hide, divide, *how, colors), hero
 
 
-def _counted(kind: Kind, count: int) -> str:
+def _counted(record: Record, kind: Kind, count: int) -> str:
     """How many heads of this kind are shown, and how their small maps are read: other kinds are behind the picker."""
     shown = plural(
         "Here is the model's only {kind} head.",
@@ -135,10 +136,14 @@ def _counted(kind: Kind, count: int) -> str:
         count,
         kind=sentence_words.before_noun(kind),
     )
-    read = (
-        _("Each row of a map is a word being written: the darker a cell, the more it looks at that word of the text.")
-        if kind == "cross"
-        else _("Each row of a map is a word: the darker a cell, the more it looks there.")
+    if kind != "cross":
+        return f"{shown} {_('Each row of a map is a word: the darker a cell, the more it looks there.')}"
+    text = record.target_text or ""
+    output = _("the output {text}", text=quote(text)) if 0 < len(text) <= SHORT else _("the output")
+    read = _(
+        "Each row of a map is a word of {output}, each column a word of the text: the darker a cell, the more the one "
+        "looks at the other.",
+        output=output,
     )
     return f"{shown} {read}"
 

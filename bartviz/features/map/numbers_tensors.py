@@ -101,7 +101,7 @@ def _in_words(record: Record, box: Box) -> str:
 
 def reading_maps() -> str:
     """How the small maps are read, for a newcomer."""
-    read = _("In the small squares, each row is a token: the darker a cell, the more it looks there.")
+    read = _("In the small squares, each row is a token and each column one that it can look at: the darker, the more.")
     return f"{plain_words.head()} {read}"
 
 

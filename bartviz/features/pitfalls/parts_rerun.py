@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from bartviz.analysis import ablation, sentence_words, start
+from bartviz.analysis import ablation, head_names, sentence_words, start
 from bartviz.analysis.measures import of_record
 from bartviz.analysis.verdicts import BETTER, Verdict
 from bartviz.app.controls import pick, show
@@ -53,7 +53,7 @@ def surprise(record: Record) -> None:
     found: Ablation | None = ask("pitfalls_surprise", record, {"head": str(head)}, work, button=label)
     if found is None or found.before is None or found.after is None:
         return
-    said = surprise_sentence(found.before, found.after, levels.head_with_kind(head))
+    said = surprise_sentence(found.before, found.after, levels.head_with_kind(head), _habit(record, head))
     show.lead(said)
     whole = ablation.of_whole(found.before, found.after)
     if whole.told:
@@ -63,51 +63,55 @@ def surprise(record: Record) -> None:
     link("experiments", _("silence this head"), {"experiment": "ablation", "silenced": str(head)})
 
 
-def surprise_sentence(before: Guesses, after: Guesses, head: str) -> str:
-    """What happens to the probability of the whole text, the product of its tokens', when a head, as it is called, is
-    silenced.
+def _habit(record: Record, head: Head) -> str:
+    """What the head does in this text, or where else it is shown."""
+    found = head_names.name(cached(partial(of_record, record, head.kind)), head.layer, head.head)
+    return _("the start page shows") if found is None else found.alone
+
+
+def surprise_sentence(before: Guesses, after: Guesses, head: str, does: str) -> str:
+    """What happens to the probability of the whole text, the product of its tokens', when a head, as it is called and
+    with what it ``does``, is silenced.
 
     Both probabilities are told where a reader can compare them, else their quotient: those of long texts are tiny.
     """
     whole = ablation.of_whole(before, after)
-    said = {"head": head, "before": percent(whole.was), "after": percent(whole.now)}
+    of_head = {"head": head, "does": does}
+    said = of_head | {"before": percent(whole.was), "after": percent(whole.now)}
     if abs(whole.times - 1) < ALIKE:
         if min(whole.was, whole.now) < ablation.SMALLEST:
-            return _(
-                "Switch off {head}, which the start page shows, and the model finds the same text just as likely.",
-                head=head,
-            )
+            return _("Switch off {head}, which {does}, and the model finds the same text just as likely.", head=head)
         return _(
-            "Switch off {head}, which the start page shows, and the model finds the same text just as likely: the "
+            "Switch off {head}, which {does}, and the model finds the same text just as likely: the "
             "probability of all its tokens together stays at {before}.",
-            head=head,
+            **of_head,
             before=said["before"],
         )
     if whole.times > 1:
         if whole.told:
             return _(
-                "Switch off {head}, which the start page shows, and the same text does not become any less "
+                "Switch off {head}, which {does}, and the same text does not become any less "
                 "likely: the probability of all its tokens together is {before} with the head and {after} "
                 "without it.",
                 **said,
             )
         return _(
-            "Switch off {head}, which the start page shows, and the same text does not become any less "
+            "Switch off {head}, which {does}, and the same text does not become any less "
             "likely: {times:,.2f} times as likely as before.",
-            head=head,
+            **of_head,
             times=whole.times,
         )
     if whole.told:
         return _(
-            "Switch off {head}, which the start page shows, and the model finds the same text less likely: the "
+            "Switch off {head}, which {does}, and the model finds the same text less likely: the "
             "probability of all its tokens together is {before} with the head and {after} without it. That is an "
             "effect; the picture alone shows none.",
             **said,
         )
     return _(
-        "Switch off {head}, which the start page shows, and the model finds the same text less likely: its "
+        "Switch off {head}, which {does}, and the model finds the same text less likely: its "
         "probability is {share} of what it was. That is an effect; the picture alone shows none.",
-        head=head,
+        **of_head,
         share=percent(whole.times),
     )
 

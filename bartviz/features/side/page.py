@@ -78,7 +78,6 @@ def _places(name: str) -> list[DeltaGenerator]:
 
 def main() -> None:
     record = page.begin("side")
-    st.html(parts.STYLE)
     with show.place("side_lead"):
         show.lead(
             _(

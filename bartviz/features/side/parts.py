@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import streamlit as st
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from bartviz.models.model import Model
     from bartviz.serving.gate import Ticket
 
-STYLE = Path(__file__).with_name("style.css")
 MODELS: dict[ModelKind, str] = {"encoder": "bert-tiny-en", "encoder-decoder": "bart-tiny-en-de"}  # that ship
 _WORD = "_side_word"  # the text, and the number of its word
 CELLS = 16  # along a side of a small square, at most

@@ -146,32 +146,32 @@ def guesses(*chances: float) -> Guesses:
     return Guesses(np.log(np.array(chances, np.float32)), np.zeros(2, np.int64), ("a", "b"), np.zeros(2, np.float32))
 
 
-HEAD = "head 1 of layer 3"
+HEAD = ("head 1 of layer 3", "links words one to one")
 
 
 def test_the_surprise_says_what_silencing_did_and_nothing_else() -> None:
     whole = guesses(0.5, 0.8)
     of_all = "the probability of all its tokens together"
-    more, less = surprise_sentence(whole, guesses(0.5, 0.9), HEAD), surprise_sentence(whole, guesses(0.1, 0.5), HEAD)
+    more, less = surprise_sentence(whole, guesses(0.5, 0.9), *HEAD), surprise_sentence(whole, guesses(0.1, 0.5), *HEAD)
     assert f"any less likely: {of_all} is 40% with the head and 45% without it." in more
-    assert more.startswith(f"Switch off {HEAD}, which the start page shows, and ")
+    assert more.startswith("Switch off head 1 of layer 3, which links words one to one, and ")
     assert f" less likely: {of_all} is 40% with the head and 5.0% without it." in less
-    assert f"just as likely: {of_all} stays at 40%." in surprise_sentence(whole, guesses(0.8, 0.5), HEAD)
+    assert f"just as likely: {of_all} stays at 40%." in surprise_sentence(whole, guesses(0.8, 0.5), *HEAD)
 
 
 def test_the_surprise_of_a_long_text_compares_probabilities_that_are_too_small_to_tell() -> None:
     long = [0.5] * 30  # about one in a billion
-    assert surprise_sentence(guesses(*long), guesses(*long), HEAD).endswith("just as likely.")
+    assert surprise_sentence(guesses(*long), guesses(*long), *HEAD).endswith("just as likely.")
     assert "less likely: its probability is 50% of what it was" in surprise_sentence(
-        guesses(*long), guesses(*long[1:], 0.25), HEAD
+        guesses(*long), guesses(*long[1:], 0.25), *HEAD
     )
     assert "any less likely: 2.00 times as likely as before" in surprise_sentence(
-        guesses(*long), guesses(*long[1:], 1.0), HEAD
+        guesses(*long), guesses(*long[1:], 1.0), *HEAD
     )
     same = guesses(0.403), guesses(0.397)  # both are 40%, and not the same
-    assert "its probability is 99% of what it was" in surprise_sentence(*same, HEAD)
+    assert "its probability is 99% of what it was" in surprise_sentence(*same, *HEAD)
     lost = guesses(0.4), guesses(*[1e-30] * 20)  # less than a number of 64 bits can be
-    assert "its probability is <0.1% of what it was" in surprise_sentence(*lost, HEAD)
+    assert "its probability is <0.1% of what it was" in surprise_sentence(*lost, *HEAD)
 
 
 @pytest.mark.slow
@@ -183,7 +183,7 @@ def test_on_the_first_text_the_head_of_the_picture_is_not_what_makes_it_likely()
     assert found.before is not None
     assert found.after is not None
     assert found.effect > 0.01
-    assert "any less likely" in surprise_sentence(found.before, found.after, HEAD)
+    assert "any less likely" in surprise_sentence(found.before, found.after, *HEAD)
 
 
 def test_what_is_said_of_a_test_is_what_the_verdicts_allow() -> None:
