@@ -94,7 +94,7 @@ def _begins(text: str) -> None:
 
 def stages(record: Record) -> tuple[Stage, ...]:
     """The way from text to word in the record's model."""
-    between = tuple(kind for kind in ("encoder", "cross", "decoder") if kind in record.kinds)
+    between = tuple(kind for kind in ("encoder", "decoder", "cross") if kind in record.kinds)  # as a layer computes
     return ("text", "pieces", "embeddings", *between, *(("output", "word") if record.steps else ()))
 
 

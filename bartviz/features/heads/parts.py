@@ -139,11 +139,12 @@ def _counted(record: Record, kind: Kind, count: int) -> str:
     if kind != "cross":
         return f"{shown} {_('Each row of a map is a word: the darker a cell, the more it looks there.')}"
     text = record.target_text or ""
-    output = _("the output {text}", text=quote(text)) if 0 < len(text) <= SHORT else _("the output")
+    short = 0 < len(text) <= SHORT and len(record.source_text) <= SHORT
     read = _(
-        "Each row of a map is a word of {output}, each column a word of the text: the darker a cell, the more the one "
-        "looks at the other.",
-        output=output,
+        "Each row of a map is a word of the output{output}, each column a word of the text{source}: the darker a cell, "
+        "the more the one looks at the other.",
+        output=f" {quote(text)}" if short else "",
+        source=f" {quote(record.source_text)}" if short else "",
     )
     return f"{shown} {read}"
 

@@ -54,7 +54,9 @@ def tensor(record: Record, column: Column, box: Box, *, plain: bool = False) -> 
         case "tokens" if column.stack == "decoder" and step is not None:
             return Tensor(_written(tokens, step.row + 1), tuple(tokens.labels[: WORDS + 1]), step.row + 1)
         case "tokens":
-            return Tensor(_("{count} tokens", count=count), tuple(tokens.labels[: WORDS + 1]))
+            ends = plain and count > 2 and bool(tokens.special[0]) and bool(tokens.special[-1])
+            message = mark("{count} tokens, with start and end mark") if ends else mark("{count} tokens")
+            return Tensor(_(message, count=count), tuple(tokens.labels[: WORDS + 1]))
         case "weights":
             assert box.kind is not None
             shape = _looks(record, box.kind) if plain else _attention_shape(record, box.kind)

@@ -57,7 +57,7 @@ def test_no_link_opens_a_page_without_an_answer(app: App, kind: ModelKind) -> No
 
 def test_the_way_from_text_to_word_follows_the_model() -> None:
     ends = ("output", "word")
-    assert related_links.stages(stand_in.record())[3:] == ("encoder", "cross", "decoder", *ends)
+    assert related_links.stages(stand_in.record())[3:] == ("encoder", "decoder", "cross", *ends)
     assert related_links.stages(stand_in.record(kind="encoder"))[3:] == ("encoder",)
     decoder = stand_in.record(kind="decoder")
     assert related_links.stages(decoder)[3:] == ("decoder", *(ends if decoder.steps else ()))
