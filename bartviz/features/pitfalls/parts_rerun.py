@@ -80,7 +80,7 @@ def surprise_sentence(before: Guesses, after: Guesses, head: str, does: str) -> 
     said = of_head | {"before": percent(whole.was), "after": percent(whole.now)}
     if abs(whole.times - 1) < ALIKE:
         if min(whole.was, whole.now) < ablation.SMALLEST:
-            return _("Switch off {head}, which {does}, and the model finds the same text just as likely.", head=head)
+            return _("Switch off {head}, which {does}, and the model finds the same text just as likely.", **of_head)
         return _(
             "Switch off {head}, which {does}, and the model finds the same text just as likely: the "
             "probability of all its tokens together stays at {before}.",
