@@ -16,7 +16,7 @@ from tests.browser.conftest import Open, take
 def test_a_deep_link_draws_map_and_curves(server: str, visit: Open) -> None:
     page = visit(f"{server}/parameters?of=t5-small&n=1024&level=intermediate", scheme="dark")
     expect(page.locator(".bv-lead")).to_contain_text("32,128 tokens × 512")
-    expect(page.locator(".treemaplayer").get_by_text("Decoder · 25.2 M").first).to_be_visible()
+    expect(page.locator(".treemaplayer").get_by_text("Decoder (writes the output) · 25.2 M").first).to_be_visible()
     expect(page.get_by_text("equal at").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -140,8 +140,8 @@ def test_the_area_of_every_field_is_its_count(server: str, visit: Open, size: tu
 def test_what_is_written_in_the_map_is_large_enough_to_read(shipped: str, visit: Open) -> None:
     page = visit(f"{shipped}/parameters")
     texts = page.locator(".treemaplayer .slicetext text, .treemaplayer text.slicetext")
-    for name in ("Encoder · ", "Layer 0", "cross-attention"):
-        text = texts.get_by_text(name) if name == "Encoder · " else texts.get_by_text(name, exact=True)
+    for name in ("Encoder (reads the text) · ", "Layer 0", "cross-attention"):
+        text = texts.get_by_text(name) if name == "Encoder (reads the text) · " else texts.get_by_text(name, exact=True)
         expect(text.first).to_be_visible()
     sizes = texts.evaluate_all(
         """(all) => all.filter((text) => text.getBoundingClientRect().height > 0)
