@@ -22,8 +22,8 @@ def _live() -> None:
         show.lead(
             _(
                 "This network starts with random numbers, so where its heads look means nothing yet. In the maps "
-                "below, each row is what it writes and each column what it reads: the darker a cell, the more a head "
-                "looks there. Guess which cells will stand out, then start the training and watch."
+                "below, a row is what it writes, a column what it reads: the darker, the more a head looks. Guess "
+                "which cells will stand out, then start the training."
             )
         )
     task = parts.task()
